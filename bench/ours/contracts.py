@@ -7,8 +7,8 @@ from typing import Final
 
 from bench.measure import Measurement, Stopwatch, read_peak_bytes, require_count, take_percentile
 from remit.model.contract import ContractType
-from remit.plan.activities import default
-from remit.plan.contract import ContractRequest, draft, reclassify
+from remit.plan.activities import default_activities
+from remit.plan.contract import ContractRequest, draft_contract, reclassify
 
 NOW: Final = datetime(2026, 2, 28, 10, tzinfo=UTC)
 WORDS: Final = (
@@ -25,15 +25,20 @@ ROUNDS: Final = 7
 def run(size: int, home: Path) -> list[Measurement]:
     """`size` files; the target is 50 ms for 5,000 of them."""
     del home
-    rules = default()
+    rules = default_activities()
     many = tuple(f"src/part{n % 97}/module{n}.{ENDINGS[n % len(ENDINGS)]}" for n in range(size))
     diff = "".join(_hunk(path) for path in many)
-    before = draft(ContractRequest(WORDS[1]), rules, NOW).contract
+    before = draft_contract(ContractRequest(WORDS[1]), rules, NOW).contract
     after = reclassify(before, diff, many, rules, NOW)
     require_count("verifiable", int(after.type is ContractType.VERIFIABLE), 1)
     return [
-        _timed("words alone", lambda n: draft(ContractRequest(WORDS[n % len(WORDS)]), rules, NOW)),
-        _timed(f"{size:,} files", lambda _: draft(ContractRequest(WORDS[0], many), rules, NOW)),
+        _timed(
+            "words alone",
+            lambda n: draft_contract(ContractRequest(WORDS[n % len(WORDS)]), rules, NOW),
+        ),
+        _timed(
+            f"{size:,} files", lambda _: draft_contract(ContractRequest(WORDS[0], many), rules, NOW)
+        ),
         _timed(
             f"{size:,} files and their diff", lambda _: reclassify(before, diff, many, rules, NOW)
         ),

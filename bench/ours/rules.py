@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from bench.measure import Measurement, Stopwatch, read_peak_bytes, require_count, take_percentile
 from remit.model.ids import SessionId, TaskId
 from remit.model.task import Creator, Source, SourceKind, Task, TaskType
-from remit.plan.priority import PriorityRules, default, load
+from remit.plan.priority import PriorityRules, default_rules, load_rules
 
 RULES: Final = 1000
 ROUNDS: Final = 7
@@ -27,7 +27,7 @@ def run(size: int, home: Path) -> list[Measurement]:
     return [
         loading,
         _ranked("tasks ranked by 1,000 rules", rules, tasks, size // 5),
-        _ranked("tasks ranked by the rules that come with Remit", default(), tasks, size),
+        _ranked("tasks ranked by the rules that come with Remit", default_rules(), tasks, size),
     ]
 
 
@@ -63,11 +63,11 @@ def _task(n: int) -> Task:
 
 def _loaded(text: str) -> tuple[PriorityRules, Measurement]:
     spans: list[float] = []
-    watch, rules = Stopwatch(), load(text, "priority.yml")
+    watch, rules = Stopwatch(), load_rules(text, "priority.yml")
     for _ in range(ROUNDS):
         before = watch.wall_seconds
         with watch:
-            rules = load(text, "priority.yml")
+            rules = load_rules(text, "priority.yml")
         spans.append((watch.wall_seconds - before) * 1000)
     return rules, Measurement(
         "1,000 rules loaded",

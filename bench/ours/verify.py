@@ -27,7 +27,7 @@ TEST = "import unittest\n\n\nclass T(unittest.TestCase):\n    def test(self):\n 
 def run(size: int, home: Path) -> list[Measurement]:
     place = repository(home)
     given = {activity: (argv,) for activity, argv in COMMANDS.items()}
-    ways = project.read(place, environ=os.environ, given=given)
+    ways = project.read_commands(place, environ=os.environ, given=given)
 
     def prove(activity: str) -> None:
         check = CommandCheck(ways, Sandbox(), FrozenClock())  # it runs the same suite once

@@ -226,22 +226,24 @@ def test_without_a_zone_the_machines_own_clock_counts() -> None:
 
 def test_all_that_is_said_is_reckoned_and_the_longest_answer() -> None:
     prompt = Prompt("x" * 30, rules="y" * 28, results=(ToolResult("c", "z" * 26),))
-    assert models.reckon(prompt, 1000) == Usage(tokens=1000 + 30, requests=1)  # two blank lines
+    assert models.estimate_usage(prompt, 1000) == Usage(
+        tokens=1000 + 30, requests=1
+    )  # two blank lines
 
     more = replace(prompt, earlier=("e" * 300, "e" * 300), tools=(Tool("t", "s" * 59, {}),))
-    assert models.reckon(more, 0).tokens == 30 + 200 + 20
+    assert models.estimate_usage(more, 0).tokens == 30 + 200 + 20
     # A text that is not Latin is not reckoned too low.
-    assert models.reckon(Prompt("私は行きます"), 0).tokens == 6
-    assert models.reckon(Prompt("\ud800"), 0).tokens >= 1
+    assert models.estimate_usage(Prompt("私は行きます"), 0).tokens == 6
+    assert models.estimate_usage(Prompt("\ud800"), 0).tokens >= 1
 
 
 def test_a_known_model_has_a_price_and_an_unknown_one_none() -> None:
     known = ModelConfig(Vendor.ANTHROPIC, "claude-sonnet-4-5", None, "K", None)
 
-    assert models.cents(known, 1_000_000, 0) == 600
-    assert models.cents(known, 1, 1) == 1  # rounded up
-    assert models.cents(replace(known, name="nobody-knows-it"), 1_000_000, 0) == 0
-    assert models.cents(replace(known, vendor=Vendor.OLLAMA), 1_000_000, 0) == 0
+    assert models.price_in_cents(known, 1_000_000, 0) == 600
+    assert models.price_in_cents(known, 1, 1) == 1  # rounded up
+    assert models.price_in_cents(replace(known, name="nobody-knows-it"), 1_000_000, 0) == 0
+    assert models.price_in_cents(replace(known, vendor=Vendor.OLLAMA), 1_000_000, 0) == 0
 
 
 async def test_a_model_reckons_what_it_may_cost_and_is_metered_once_it_is_there() -> None:

@@ -45,11 +45,11 @@ def test_there_is_a_state_of_each_kind() -> None:
 
 @pytest.mark.parametrize("path", STATES, ids=lambda path: path.stem)
 def test_a_stored_state_is_read_and_written_again_as_it_was(path: Path) -> None:
-    run = talk.load(path.read_text())
+    run = talk.load_run(path.read_text())
 
     assert run.conversation_id == "ses-1"
     assert run.usage.total_tokens == 30
-    assert talk.load(talk.dump(run)) == run
+    assert talk.load_run(talk.dump_run(run)) == run
     asked, answered = run.messages
     assert isinstance(asked, ModelRequest)
     assert QUESTION in str(asked.parts)
@@ -75,7 +75,7 @@ async def test_a_stored_state_is_thought_on_from(path: Path, place: Place) -> No
 async def test_a_stored_call_is_thought_on_from_with_any_vendor(path: Path, place: Place) -> None:
     (call,) = [
         part
-        for message in talk.load(_text(path)).messages
+        for message in talk.load_run(_text(path)).messages
         for part in message.parts
         if isinstance(part, ToolCallPart)
     ]
@@ -96,10 +96,10 @@ async def test_a_stored_call_is_thought_on_from_with_any_vendor(path: Path, plac
 )
 def test_what_cannot_be_read_is_refused(state: str) -> None:
     with pytest.raises(Permanent, match="cannot be read"):
-        talk.load(state)
+        talk.load_run(state)
 
 
 async def test_what_another_kind_of_brain_left_is_passed_over() -> None:
-    assert talk.join(["scripted", _text(ANSWERED[0]), "obedient"]) == talk.join(
+    assert talk.join_runs(["scripted", _text(ANSWERED[0]), "obedient"]) == talk.join_runs(
         [_text(ANSWERED[0])]
     )

@@ -243,8 +243,8 @@ def test_two_do_not_fetch_at_once(shelf: Shelf) -> None:
 
 def test_the_lock_names_every_part_and_no_place() -> None:
     lines = files("remit.brain").joinpath("weights.lock").read_text().splitlines()
-    numbers = [part.name.rpartition("part")[2] for part in weights.parts()]
+    numbers = [part.name.rpartition("part")[2] for part in weights.weights_parts()]
 
     assert numbers == [str(number) for number in range(1, 23)]
     assert [line for line in lines if not LOCK_LINE.fullmatch(line)] == []
-    assert len({part.sha256 for part in weights.parts()}) == 22
+    assert len({part.sha256 for part in weights.weights_parts()}) == 22

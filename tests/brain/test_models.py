@@ -9,7 +9,7 @@ from pydantic_ai import exceptions as their
 from remit import gate
 from remit.brain import vendors
 from remit.brain.choose import ModelConfig, Secret, Vendor
-from remit.brain.progress import hold
+from remit.brain.progress import hold_back
 from remit.errors import Permanent, StoreFull, Transient
 from remit.model.reply import Ask, Deliverable, Reply
 from tests.live.place import KEY
@@ -54,12 +54,12 @@ def test_nothing_heavy_is_loaded_before_a_thought() -> None:
     ],
 )
 def test_what_is_held_does_not_pass_and_says_why(text: str) -> None:
-    held = hold(text, "it was cut off.")
+    held = hold_back(text, "it was cut off.")
 
     assert held.startswith("[Held: it was cut off.]")
     assert not isinstance(gate.judge(Reply(held), most=4096), Deliverable)
     assert "<deliverable>" not in held.replace(" ", "").replace("\n", "").casefold()
-    words = hold("I compared 3 < 4.\n<deliverable>Hi <b>you</b></deliverable>", "why.")
+    words = hold_back("I compared 3 < 4.\n<deliverable>Hi <b>you</b></deliverable>", "why.")
     assert words == "[Held: why.]\n\nI compared 3 < 4.\n⟨deliverable⟩Hi <b>you</b>⟨/deliverable⟩"
 
 
@@ -122,7 +122,7 @@ def _name(error: Exception) -> str:
 def test_a_failure_is_for_the_engine_or_for_the_owner(
     error: Exception, kind: type[Exception | Ask]
 ) -> None:
-    assert isinstance(vendors.sort(error, MODEL), kind)
+    assert isinstance(vendors.classify_error(error, MODEL), kind)
 
 
 def test_every_error_of_the_library_is_known() -> None:
@@ -148,7 +148,7 @@ def test_every_error_of_the_library_is_known() -> None:
 def test_a_vendors_words_are_kept_and_the_key_in_them_is_not(said: str) -> None:
     error = their.ModelHTTPError(500, "x", {"error": {"message": said + "\n\x1b[31m" + "z" * 999}})
 
-    sentence = str(vendors.sort(error, MODEL))
+    sentence = str(vendors.classify_error(error, MODEL))
 
     assert KEY[:8] not in sentence
     assert "\x1b" not in sentence
@@ -159,7 +159,9 @@ def test_a_vendors_words_are_kept_and_the_key_in_them_is_not(said: str) -> None:
 def test_how_long_to_wait_is_the_vendors_word_within_reason(
     asked: float | None, after: float | None
 ) -> None:
-    failed = vendors.sort(their.ModelRateLimitError("x", "slow", retry_after=asked), MODEL)
+    failed = vendors.classify_error(
+        their.ModelRateLimitError("x", "slow", retry_after=asked), MODEL
+    )
 
     assert isinstance(failed, Transient)
     assert failed.after == after

@@ -130,7 +130,7 @@ def test_however_a_text_is_cut_its_lines_are_told_in_order_and_once(
 
 
 def _as_told(text: str) -> str:
-    return progress.plain(text)
+    return progress.readable_text(text)
 
 
 async def test_secrets_and_half_characters_are_not_told_and_tags_are_harmless() -> None:
@@ -169,12 +169,12 @@ async def test_a_marker_ticks_at_once_and_brings_what_was_said_before_it() -> No
 
 @for_each("line", table(__file__, "markers"))
 def test_a_marker_is_known_as_models_write_it(line: str) -> None:
-    assert progress.ticked(f"I worked.\n{line}\nMore.", 3) == (2,)
+    assert progress.ticked_items(f"I worked.\n{line}\nMore.", 3) == (2,)
 
 
 @for_each("text", table(__file__, "no_markers"))
 def test_what_only_looks_like_a_marker_ticks_nothing(text: str) -> None:
-    assert progress.ticked(text, 3) == ()
+    assert progress.ticked_items(text, 3) == ()
 
 
 def test_a_marker_counts_again_after_the_block_and_after_the_message() -> None:
@@ -182,7 +182,7 @@ def test_a_marker_counts_again_after_the_block_and_after_the_message() -> None:
         "```x```\n✓ STEP 1: a\n```\n✓ STEP 2: b\n```\n<deliverable>\nc\n</deliverable>\n✓ STEP 3: d"
     )
 
-    assert progress.ticked(text, 3) == (1, 3)
+    assert progress.ticked_items(text, 3) == (1, 3)
 
 
 async def test_the_middle_of_an_endless_line_is_not_the_start_of_one() -> None:
@@ -222,7 +222,7 @@ def test_who_listens_ticks_the_same_as_who_reads_the_reply(lines: list[str], siz
                 await heard.hear(text[start : start + size])
 
     asyncio.run(go())
-    assert tuple(listener.done) == progress.ticked(text, 2)
+    assert tuple(listener.done) == progress.ticked_items(text, 2)
 
 
 async def test_of_an_answer_that_is_never_taken_no_more_is_told() -> None:

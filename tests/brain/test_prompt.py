@@ -133,7 +133,7 @@ def test_a_prompt_says_nothing_of_what_there_is_not() -> None:
 def test_the_time_is_told_so_that_nobody_can_take_it_for_another(
     moment: datetime, zone: str, said: str
 ) -> None:
-    assert prompt.time(moment.astimezone(ZoneInfo(zone))) == f"It is {said}"
+    assert prompt.time_sentence(moment.astimezone(ZoneInfo(zone))) == f"It is {said}"
 
 
 @for_each(
@@ -149,8 +149,8 @@ def test_who_goes_on_is_told_the_owners_last_word_and_the_time(
 ) -> None:
     asked = replace(TASK, notes=notes)
 
-    assert prompt.goes_on(asked) == said
-    assert prompt.goes_on(asked, NOW).startswith(f"{said}\n\nIt is Monday 2 March")
+    assert prompt.continuation(asked) == said
+    assert prompt.continuation(asked, NOW).startswith(f"{said}\n\nIt is Monday 2 March")
 
 
 # The contract -------------------------------------------------------------------------------------
@@ -414,7 +414,7 @@ def test_the_rules_alarm_at_no_good_message() -> None:
 
 @for_each("by_tool", [True, False])
 def test_all_that_is_told_with_every_task_is_known_to_the_gate(by_tool: bool) -> None:
-    told = prompt.rules(PromptContext(ticks_by_tool=by_tool), delivers=True)
+    told = prompt.render_rules(PromptContext(ticks_by_tool=by_tool), delivers=True)
 
     for fixed in prompt.FIXED:
         told = told.replace(fixed, "")

@@ -33,12 +33,12 @@ async def test_a_model_is_shown_the_memory_so_far_and_each_run_in_order() -> Non
     assert "2,000" not in prompt.rules
     assert "1000 words" in prompt.rules
     assert prompt.tools == ()
-    assert "the memory so far" not in models.prompt("", ["a"]).text
+    assert "the memory so far" not in models.summary_prompt("", ["a"]).text
     # Tags in a summary are broken.
     said = await Summariser(Saying(Reply("<deliverable>x</deliverable>")))("", ["a"])
     assert said is not None
     assert "<" not in said
-    assert said == outside.neutral(said)
+    assert said == outside.neutralise(said)
 
 
 async def test_no_line_of_a_run_stands_unmarked() -> None:

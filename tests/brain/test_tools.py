@@ -38,12 +38,12 @@ ARGS: JsonMap = Tool.read(
 
 @for_each(("args", "why"), table(__file__, "wrong"))
 def test_the_first_thing_that_is_wrong_is_named(args: JsonMap, why: str) -> None:
-    assert (tools.problem(ARGS, args) or "").startswith(why)
+    assert (tools.argument_problem(ARGS, args) or "").startswith(why)
 
 
 @for_each("args", table(__file__, "right"))
 def test_what_is_right_passes(args: JsonMap) -> None:
-    assert tools.problem(ARGS, args) is None
+    assert tools.argument_problem(ARGS, args) is None
 
 
 JSON = st.recursive(
@@ -62,8 +62,8 @@ WORDS = st.sampled_from(
 def test_no_schema_of_a_stranger_and_no_arguments_break_the_check(
     strange: JsonMap, args: JsonMap
 ) -> None:
-    assert isinstance(tools.problem(strange, args), str | None)
-    parts, _ = tools.size(strange)
+    assert isinstance(tools.argument_problem(strange, args), str | None)
+    parts, _ = tools.schema_size(strange)
     assert parts >= 1
 
 

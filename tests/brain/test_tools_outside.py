@@ -28,14 +28,14 @@ def test_nothing_inside_can_pretend_to_be_the_end(text: str, whence: str) -> Non
 
 @given(st.text() | NASTY)
 def test_marking_is_idempotent_on_what_it_breaks(text: str) -> None:
-    once = outside.neutral(text)
+    once = outside.neutralise(text)
 
-    assert outside.neutral(once) == once
+    assert outside.neutralise(once) == once
 
 
 @for_each("text", table(__file__, "tags"))
 def test_a_tag_is_one_no_more(text: str) -> None:
-    broken = outside.neutral(text)
+    broken = outside.neutralise(text)
 
     assert "<" not in broken
     assert "[" not in broken
@@ -44,7 +44,7 @@ def test_a_tag_is_one_no_more(text: str) -> None:
 
 @for_each("text", table(__file__, "good"))
 def test_good_text_stays_as_it_is(text: str) -> None:
-    assert outside.neutral(text) == text
+    assert outside.neutralise(text) == text
 
 
 def test_what_was_marked_passes_no_gate_as_a_deliverable() -> None:

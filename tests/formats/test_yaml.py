@@ -49,10 +49,10 @@ def _script(text: str, place: Path) -> object:
 READERS: dict[str, Callable[[str, Path], object]] = {
     "contacts": _contacts,
     "changed contacts": _changed_contacts,
-    "activities": lambda text, _: activities.load(RulesFile("mine.yml", text)),
-    "priority": lambda text, _: priority.load(text, "priority.yml"),
+    "activities": lambda text, _: activities.load_activities(RulesFile("mine.yml", text)),
+    "priority": lambda text, _: priority.load_rules(text, "priority.yml"),
     "script": _script,
-    "rubric": lambda text, _: critic.load(text, "rubrics.yml"),
+    "rubric": lambda text, _: critic.load_rubrics(text, "rubrics.yml"),
 }
 
 
@@ -61,7 +61,7 @@ READERS: dict[str, Callable[[str, Path], object]] = {
 def test_no_file_takes_longer_than_it_takes_to_refuse_it(
     reader: str, kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    activities.default()  # our own rules are read first, once
+    activities.default_activities()  # our own rules are read first, once
     drawn = 0
     parse = yaml.parse
 

@@ -27,7 +27,7 @@ from remit.brain import local, prompt
 from remit.brain.choose import FilledForm, ModelLimits
 from remit.brain.local import LocalModelConnection
 from remit.brain.models import ModelBrain
-from remit.brain.progress import hold
+from remit.brain.progress import hold_back
 from remit.brain.weights import ModelWeights
 from remit.errors import Permanent, Transient
 from remit.model.reply import Deliverable, Hold, Prompt, Reply, Tool
@@ -182,7 +182,7 @@ async def test_the_pieces_that_are_heard_join_to_the_whole(folder: Path) -> None
     said = "".join(pieces)
     why = (reply.flaw or "").removeprefix("The answer is not whole: ")
     assert len(pieces) > 1
-    assert reply.text == (hold(said, why) if reply.flaw else said)
+    assert reply.text == (hold_back(said, why) if reply.flaw else said)
 
 
 class Ear:

@@ -81,34 +81,34 @@ def test_a_day_is_over_where_the_next_one_begins(day: date, zone: str) -> None:
 
 
 def test_only_what_was_put_off_waits() -> None:
-    (wait,) = deferred.waiting(WORK, DAY, ("a.py",), NOW)
+    (wait,) = deferred.deferred_criteria(WORK, DAY, ("a.py",), NOW)
 
     assert (wait.place, wait.criterion, wait.paths) == (1, LATE, ("a.py",))
     skipped = Finding("e2e", Result.SKIPPED, "no tool")
     told = replace(WORK, verdict=Verdict((PENDING.findings[0], skipped)))
     for task in (told, replace(WORK, verdict=None), replace(WORK, contract=None)):
-        assert deferred.waiting(task, DAY, (), NOW) == ()
+        assert deferred.deferred_criteria(task, DAY, (), NOW) == ()
 
 
 def test_a_task_that_changed_very_much_is_remembered_in_part() -> None:
     paths = [f"{n}.py" for n in range(deferred.MOST_PATHS + 1)]
 
-    (wait,) = deferred.waiting(WORK, DAY, paths, NOW)
+    (wait,) = deferred.deferred_criteria(WORK, DAY, paths, NOW)
 
     assert wait.paths == tuple(paths[:-1])
 
 
 def test_the_same_check_for_two_tasks_is_made_once() -> None:
     one, two = TaskId("task-1"), TaskId("task-2")
-    later = deferred.waiting(replace(WORK, id=two), DAY, (), NOW + timedelta(minutes=1))
-    first = deferred.waiting(replace(WORK, id=one), DAY, (), NOW)
+    later = deferred.deferred_criteria(replace(WORK, id=two), DAY, (), NOW + timedelta(minutes=1))
+    first = deferred.deferred_criteria(replace(WORK, id=one), DAY, (), NOW)
     other = [replace(each, criterion=TOGGLE, place=2) for each in first]
     away = [replace(each, batch=replace(DAY, branch="next")) for each in first]
 
     found = deferred.batches([*later, *away, *other, *first])
 
     assert {each.branch for each in found} == {"main", "next"}
-    assert deferred.due(found[DAY]) == (
+    assert deferred.due_checks(found[DAY]) == (
         DueCriterion(LATE, (*first, *later)),
         DueCriterion(TOGGLE, tuple(other)),
     )
@@ -117,7 +117,7 @@ def test_the_same_check_for_two_tasks_is_made_once() -> None:
 def test_a_pending_verdict_is_settled_by_what_is_found_in_the_end() -> None:
     found = Finding("e2e", Result.FAIL, "the page is blank")
 
-    settled = deferred.settled(PENDING, {1: found}, NOW)
+    settled = deferred.settle_verdict(PENDING, {1: found}, NOW)
 
     assert (PENDING.overall, settled.overall) == (Overall.PENDING, Overall.FAIL)
     assert settled == Verdict((PENDING.findings[0], found), NOW)
@@ -126,7 +126,7 @@ def test_a_pending_verdict_is_settled_by_what_is_found_in_the_end() -> None:
 def test_what_was_found_before_is_not_found_otherwise_later() -> None:
     found = Finding("lint", Result.FAIL, "untidy")
 
-    assert deferred.settled(PENDING, {0: found}, NOW).findings == PENDING.findings
+    assert deferred.settle_verdict(PENDING, {0: found}, NOW).findings == PENDING.findings
 
 
 @for_each(
@@ -150,7 +150,7 @@ def test_what_became_of_it_is_told_in_a_sentence(data: JsonMap, said: str | None
 
 
 def test_what_is_dropped_says_why_and_waits_for_nothing() -> None:
-    dropped = deferred.dropped(PENDING, deferred.UNMERGED)
+    dropped = deferred.drop_deferred(PENDING, deferred.UNMERGED)
 
     assert dropped.overall is Overall.PASS
     assert [each.error for each in dropped.findings] == [None, deferred.UNMERGED]
@@ -161,28 +161,30 @@ def test_what_is_dropped_says_why_and_waits_for_nothing() -> None:
 
 def test_a_file_that_failed_asks_for_more_for_thirty_days() -> None:
     book, late = (
-        deferred.failed(deferred.DebtBook(), ("src/cart.py",), NOW),
+        deferred.add_failures(deferred.DebtBook(), ("src/cart.py",), NOW),
         NOW + timedelta(days=29),
     )
 
-    (asked,) = deferred.asked(book, ("src/cart.py", "src/other.py"), late)
+    (asked,) = deferred.extra_criteria(book, ("src/cart.py", "src/other.py"), late)
 
     assert asked.activity == "unit-test"
     assert asked.description == "All tests pass: src/cart.py failed before"
     said = "src/cart.py failed once, last on 2026-03-02, so more is checked"
-    assert deferred.why(book, ("src/cart.py", "src/other.py"), late) == (said,)
-    assert deferred.asked(book, ("src/other.py",), NOW) == ()
-    assert deferred.asked(book, ("src/cart.py",), NOW + timedelta(days=30)) == ()
-    assert deferred.why(book, ("src/cart.py",), NOW + timedelta(days=30)) == ()
+    assert deferred.debt_sentences(book, ("src/cart.py", "src/other.py"), late) == (said,)
+    assert deferred.extra_criteria(book, ("src/other.py",), NOW) == ()
+    assert deferred.extra_criteria(book, ("src/cart.py",), NOW + timedelta(days=30)) == ()
+    assert deferred.debt_sentences(book, ("src/cart.py",), NOW + timedelta(days=30)) == ()
 
 
 def test_a_file_that_failed_often_is_tried_from_end_to_end() -> None:
     book = deferred.DebtBook()
     for day in range(3):
-        book = deferred.failed(book, ("src/cart.py",), NOW + timedelta(days=day), "no browser here")
+        book = deferred.add_failures(
+            book, ("src/cart.py",), NOW + timedelta(days=day), "no browser here"
+        )
 
-    asked = deferred.asked(book, ("src/cart.py",), NOW + timedelta(days=3))
-    (said,) = deferred.why(book, ("src/cart.py",), NOW + timedelta(days=3))
+    asked = deferred.extra_criteria(book, ("src/cart.py",), NOW + timedelta(days=3))
+    (said,) = deferred.debt_sentences(book, ("src/cart.py",), NOW + timedelta(days=3))
 
     assert [each.activity for each in asked] == ["unit-test", "e2e"]
     assert book.debts[0].reasons == ("no browser here",)
@@ -193,7 +195,9 @@ def test_a_file_that_failed_often_is_tried_from_end_to_end() -> None:
 def test_of_many_files_only_a_few_are_named() -> None:
     paths = [f"{n}.py" for n in range(9)]
 
-    (asked,) = deferred.asked(deferred.failed(deferred.DebtBook(), paths, NOW), paths, NOW)
+    (asked,) = deferred.extra_criteria(
+        deferred.add_failures(deferred.DebtBook(), paths, NOW), paths, NOW
+    )
 
     assert asked.description == "All tests pass: 0.py, 1.py, 2.py and 6 more failed before"
 
@@ -212,8 +216,8 @@ def test_debts_are_sorted_single_and_only_time_lowers_them(
 ) -> None:
     book = deferred.DebtBook()
     for path, at in sorted(falls, key=lambda fall: fall[1]):
-        before = {each.path: each.failures for each in deferred.alive(book, at).debts}
-        book = deferred.failed(book, (path,), at)
+        before = {each.path: each.failures for each in deferred.current_debts(book, at).debts}
+        book = deferred.add_failures(book, (path,), at)
         after = {each.path: each.failures for each in book.debts}
         assert all(after[path] >= often for path, often in before.items())
 

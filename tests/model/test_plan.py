@@ -18,11 +18,11 @@ from remit.model.delivery import Delivery
 from remit.model.proof import (
     TAKEN,
     ProofState,
-    because,
     is_unverified,
-    label,
     owners_word,
     proof_of,
+    unverified_label,
+    why_unverified,
 )
 from remit.model.status import Status
 from tests.model.examples import COMPLETED
@@ -131,14 +131,17 @@ def test_a_result_that_no_check_stands_for_is_labelled_and_says_why() -> None:
         tool_output=f"{TAKEN}good enough for today",
     )
 
-    assert label(advice) == "Not verified: it is advice, which no check can prove."
-    assert because(advice) == "it is advice, which no check can prove"
-    assert label(taken) == "Not verified: its owner took it although its checks did not pass."
-    assert because(taken) == "lint failed; you said: good enough for today"
-    assert label(replace(ended, contract=CODE, verdict=GOOD)) == ""
-    assert because(replace(ended, contract=CODE, verdict=GOOD)) is None
-    assert label(replace(taken, status=Status.NEEDS_REVIEW)) == ""
-    assert "today" not in label(taken)
+    assert unverified_label(advice) == "Not verified: it is advice, which no check can prove."
+    assert why_unverified(advice) == "it is advice, which no check can prove"
+    assert (
+        unverified_label(taken)
+        == "Not verified: its owner took it although its checks did not pass."
+    )
+    assert why_unverified(taken) == "lint failed; you said: good enough for today"
+    assert unverified_label(replace(ended, contract=CODE, verdict=GOOD)) == ""
+    assert why_unverified(replace(ended, contract=CODE, verdict=GOOD)) is None
+    assert unverified_label(replace(taken, status=Status.NEEDS_REVIEW)) == ""
+    assert "today" not in unverified_label(taken)
 
 
 @for_each(

@@ -78,7 +78,7 @@ def ours(name: str) -> JsonMap:
 @settings(max_examples=examples(100))
 @given(values(Contract))
 def test_every_contract_is_one_of_s2(contract: Contract) -> None:
-    told = s2.contract_json(contract)
+    told = s2.contract_to_json(contract)
 
     assert complaints(S2_CONTRACT, told) == []
     assert complaints(ours("verification-contract"), told) == []
@@ -87,7 +87,7 @@ def test_every_contract_is_one_of_s2(contract: Contract) -> None:
 @settings(max_examples=examples(100))
 @given(values(Verdict))
 def test_every_verdict_is_one_of_s2(verdict: Verdict) -> None:
-    told = s2.results_json(verdict)
+    told = s2.results_to_json(verdict)
 
     assert complaints(S2_RESULTS, told) == []
     if all(finding.attempts >= 0 for finding in verdict.findings):
@@ -122,7 +122,7 @@ def test_without_work_there_is_no_current_task() -> None:
 def test_a_time_is_said_where_there_is_a_choice() -> None:
     lint = Criterion("lint", "x")
     late = replace(lint, timing=Timing.DEFERRED)
-    told = s2.contract_json(Contract(ContractType.SKIP, (lint, late)))
+    told = s2.contract_to_json(Contract(ContractType.SKIP, (lint, late)))
     criteria = cast("list[JsonMap]", told["criteria"])
 
     assert [each.get("timing") for each in criteria] == [None, "deferred"]

@@ -511,7 +511,7 @@ class _LateOutbox(Outbox):
         before = await states(self.world)
         if self.meanwhile is not None:
             await self.meanwhile()
-        await first_byte.reached()
+        await first_byte.before_sending()
         self.log = [before, await states(self.world)]
         return await super().send(parcel)
 

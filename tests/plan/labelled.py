@@ -5,8 +5,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import cast
 
-from remit.plan.activities import default
-from remit.plan.contract import ContractRequest, DraftedContract, draft
+from remit.plan.activities import default_activities
+from remit.plan.contract import ContractRequest, DraftedContract, draft_contract
 from tests.tables import read_yaml
 
 HERE = Path(__file__).parent
@@ -21,7 +21,7 @@ class Labelled:
     trap: bool
 
     def drafted(self) -> DraftedContract:
-        return draft(self.asked, default(), NOW)
+        return draft_contract(self.asked, default_activities(), NOW)
 
     @property
     def found(self) -> str:

@@ -6,7 +6,7 @@ from typing import Final
 from msgspec.structs import replace
 
 from remit.model.task import Source, SourceKind, Task
-from remit.plan.priority import PriorityRules, load
+from remit.plan.priority import PriorityRules, load_rules
 from tests.sample_task import sample_task
 
 MONDAY: Final = datetime(2026, 3, 2, 9, 30, tzinfo=UTC)
@@ -31,7 +31,7 @@ def ruled(*conditions: str, lists: str = "{}") -> PriorityRules:
         f"  - {{name: rule {n}, priority: high, because: as I say, when: {each}}}\n"
         for n, each in enumerate(conditions, 1)
     )
-    return load(f"version: 1\nlists: {lists}\nrules:\n{rules}", FILE)
+    return load_rules(f"version: 1\nlists: {lists}\nrules:\n{rules}", FILE)
 
 
 def holds(condition: str, task: Task, lists: str = "{}") -> bool:

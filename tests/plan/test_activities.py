@@ -14,14 +14,14 @@ from remit.plan.activities import (
     FileRule,
     RulesFile,
     UnitTests,
-    default,
-    load,
+    default_activities,
+    load_activities,
 )
 from tests.tables import for_each, table
 
 
 def over(text: str) -> Activities:
-    return load(RulesFile("mine.yml", f"version: 1\n{text}"))
+    return load_activities(RulesFile("mine.yml", f"version: 1\n{text}"))
 
 
 def demand(path: str, rules: Activities | None = None) -> CheckDemand:
@@ -36,7 +36,7 @@ def demand(path: str, rules: Activities | None = None) -> CheckDemand:
 
 
 def rules_for(path: str, rules: Activities | None = None) -> tuple[FileRule, ...]:
-    ((found, _),) = (rules or default()).groups([path])
+    ((found, _),) = (rules or default_activities()).groups([path])
     return found
 
 
@@ -64,7 +64,7 @@ def test_documents_settings_and_pictures_need_only_what_always_runs(path: str) -
 
 
 def test_every_packaged_rule_says_why() -> None:
-    rules = default()
+    rules = default_activities()
     demands = [
         *(rule.demand for rule in rules.files.values()),
         *(phrase.demand for phrase in rules.diff.values()),
@@ -133,14 +133,14 @@ def test_to_weaken_a_rule_of_ours_needs_a_reason(text: str) -> None:
     with pytest.raises(BadInput, match="text that is not empty"):
         over(text % ", because: ''")
 
-    assert over(text % ", because: legacy") != default()
+    assert over(text % ", because: legacy") != default_activities()
 
 
 def test_a_rule_may_be_replaced_by_one_that_asks_for_as_much() -> None:
     rules = over('files:\n  "*.md": {replace: true, critics: [docs], why: our docs are code}')
 
     assert demand("a.md", rules) == CheckDemand(critics=("docs",), why="our docs are code")
-    money, cross = default().diff["money"], default().cross
+    money, cross = default_activities().diff["money"], default_activities().cross
     says = ", ".join((*money.says, "klarna"))
     paths = ", ".join(f'"{each.text}"' for each in cross.paths)
     rules = over(
@@ -155,8 +155,8 @@ def test_of_two_projects_files_the_second_lies_on_the_first() -> None:
     one = RulesFile("one.yml", 'version: 1\nfiles:\n  "*.md": {unit: all}')
     two = RulesFile("two.yml", 'version: 1\nfiles:\n  "*.md": {unit: false, because: we do not}')
 
-    assert demand("a.md", load(one)).unit is UnitTests.ALL
-    assert demand("a.md", load(one, two)).unit is UnitTests.NONE
+    assert demand("a.md", load_activities(one)).unit is UnitTests.ALL
+    assert demand("a.md", load_activities(one, two)).unit is UnitTests.NONE
 
 
 @given(
@@ -192,7 +192,7 @@ def test_without_a_reason_no_file_is_ever_asked_for_less(files: dict[str, dict[s
 @for_each(("text", "line", "what"), table(__file__, "mistakes"))
 def test_a_mistake_is_one_sentence_with_file_and_line(text: str, line: int, what: str) -> None:
     with pytest.raises(BadInput, match=re.escape(what)) as caught:
-        load(RulesFile("mine.yml", text))
+        load_activities(RulesFile("mine.yml", text))
 
     said = str(caught.value)
     assert said.startswith(f"mine.yml, line {line}: it ")
@@ -204,7 +204,7 @@ def test_a_mistake_is_one_sentence_with_file_and_line(text: str, line: int, what
 def test_any_text_is_read_or_refused_with_a_sentence(text: str) -> None:
     said = ""
     try:
-        load(RulesFile("mine.yml", f"version: 1\n{text}"))
+        load_activities(RulesFile("mine.yml", f"version: 1\n{text}"))
     except BadInput as error:
         said = str(error)
 

@@ -7,8 +7,15 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from remit.model.contract import Contract, ContractType, Criterion, GeneratedFrom, Timing
-from remit.plan.activities import RulesFile, default, load
-from remit.plan.contract import ContractRequest, OwedChecks, covers, draft, reclassify, together
+from remit.plan.activities import RulesFile, default_activities, load_activities
+from remit.plan.contract import (
+    ContractRequest,
+    OwedChecks,
+    covers,
+    draft_contract,
+    join_criteria,
+    reclassify,
+)
 from remit.plan.diff import MAX_OWN_TEST_FILES
 from tests.plan.labelled import NOW
 from tests.tables import for_each
@@ -22,7 +29,9 @@ LATER = NOW.replace(hour=12)
 
 
 def drafted(description: str, *paths: str, diff: str = "") -> Contract:
-    return draft(ContractRequest(description, paths, diff), default(), NOW).contract
+    return draft_contract(
+        ContractRequest(description, paths, diff), default_activities(), NOW
+    ).contract
 
 
 # The scenarios of S2 ------------------------------------------------------------------------------
@@ -73,7 +82,7 @@ def test_a_dark_mode_toggle_is_proven_by_its_tests_and_by_the_page() -> None:
 def test_what_is_not_clear_is_asked(
     asked: ContractRequest, kind: ContractType, question: str
 ) -> None:
-    found = draft(asked, default(), NOW)
+    found = draft_contract(asked, default_activities(), NOW)
 
     assert found.contract.type is kind
     assert question in (found.unsure or "")
@@ -84,8 +93,10 @@ def test_known_files_leave_no_question_open_and_a_question_is_short() -> None:
     asked = ContractRequest(
         "Look into the login bug", ("src/login.py",), prd=True, prompt_for_advisory=True
     )
-    found = draft(asked, default(), NOW)
-    long = draft(ContractRequest("Look into " + "the login bug " * 500), default(), NOW)
+    found = draft_contract(asked, default_activities(), NOW)
+    long = draft_contract(
+        ContractRequest("Look into " + "the login bug " * 500), default_activities(), NOW
+    )
 
     assert (found.contract.type, found.unsure) == (VERIFIABLE, None)
     assert found.contract.generated_from is GeneratedFrom.PRD
@@ -99,7 +110,9 @@ MANY = tuple(f"src/m{n}.py" for n in range(MAX_OWN_TEST_FILES + 1))
 
 
 def test_files_that_the_description_names_are_expected_and_that_is_said() -> None:
-    found = draft(ContractRequest("Fix typo in src/auth/session.py"), default(), NOW)
+    found = draft_contract(
+        ContractRequest("Fix typo in src/auth/session.py"), default_activities(), NOW
+    )
 
     assert found.contract.type is VERIFIABLE
     assert "no files were given; the description names src/auth/session.py" in found.why
@@ -133,7 +146,7 @@ GONE = "diff --git a/x.py b/x.py\ndeleted file mode 100644\n--- a/x.py\n+++ /dev
 def test_what_is_known_of_the_files_decides_what_is_checked(
     asked: str, files: tuple[str, ...], diff: str, criteria: tuple[Criterion, ...]
 ) -> None:
-    found = draft(ContractRequest(asked, files, diff), default(), NOW)
+    found = draft_contract(ContractRequest(asked, files, diff), default_activities(), NOW)
 
     assert found.contract.criteria == criteria
     assert (found.unsure, found.notice is None) == (None, found.contract.type is not ADVISORY)
@@ -151,10 +164,10 @@ def test_a_change_in_three_places_or_in_shared_code_is_read_and_runs_every_test(
 
 
 def test_a_build_is_asked_for_where_a_project_says_so() -> None:
-    rules = load(
+    rules = load_activities(
         RulesFile("mine.yml", 'version: 1\nalways: [build]\nfiles: {"*.rs": {build: true}}')
     )
-    found = draft(ContractRequest("Fix", ("a.rs",)), rules, NOW).contract
+    found = draft_contract(ContractRequest("Fix", ("a.rs",)), rules, NOW).contract
 
     assert [each.activity for each in found.criteria] == ["typecheck", "lint", "build", "unit-test"]
 
@@ -181,7 +194,7 @@ def test_a_build_is_asked_for_where_a_project_says_so() -> None:
 def test_what_the_diff_says_is_looked_at_by_who_knows(
     diff: str, criterion: Criterion, why: str
 ) -> None:
-    found = draft(ContractRequest("Implement it", diff=diff), default(), NOW)
+    found = draft_contract(ContractRequest("Implement it", diff=diff), default_activities(), NOW)
 
     assert criterion in found.contract.criteria
     assert not why or why in found.why
@@ -193,12 +206,14 @@ def test_what_the_diff_says_is_looked_at_by_who_knows(
 def test_a_text_is_proven_by_criteria_of_its_own_and_else_it_is_advice() -> None:
     proofs = (Criterion("mentions", "names it", "Sanur"), Criterion("length", "short", "1-9"))
     asked = ContractRequest("Research beaches", written=True, proofs=proofs)
-    found = draft(asked, default(), NOW)
-    code = draft(ContractRequest("x", ("a.py",), written=True), default(), NOW)
+    found = draft_contract(asked, default_activities(), NOW)
+    code = draft_contract(ContractRequest("x", ("a.py",), written=True), default_activities(), NOW)
 
     assert (found.contract.type, found.contract.criteria) == (VERIFIABLE, proofs)
     assert (found.notice, found.unsure) == (None, None)
-    assert draft(ContractRequest("Write a poem", written=True), default(), NOW).notice
+    assert draft_contract(
+        ContractRequest("Write a poem", written=True), default_activities(), NOW
+    ).notice
     assert code.contract.type is VERIFIABLE
 
 
@@ -207,7 +222,7 @@ def test_a_text_is_proven_by_criteria_of_its_own_and_else_it_is_advice() -> None
 
 def test_advice_that_changed_code_must_prove_it() -> None:
     before = drafted("Investigate slow API")
-    after = reclassify(before, patch("api/orders.py", "x = 1"), (), default(), LATER)
+    after = reclassify(before, patch("api/orders.py", "x = 1"), (), default_activities(), LATER)
 
     assert after.type is VERIFIABLE
     assert after.generated_at == LATER
@@ -218,15 +233,15 @@ def test_advice_that_changed_code_must_prove_it() -> None:
 def test_a_contract_that_still_fits_is_the_same_to_the_byte() -> None:
     before = drafted("Fix", "a.py")
 
-    assert reclassify(before, "", ("a.py",), default(), LATER) is before
-    assert reclassify(before, "", (), default(), LATER) is before
-    assert reclassify(before, "", ("README.md",), default(), LATER) is before
+    assert reclassify(before, "", ("a.py",), default_activities(), LATER) is before
+    assert reclassify(before, "", (), default_activities(), LATER) is before
+    assert reclassify(before, "", ("README.md",), default_activities(), LATER) is before
 
 
 def test_a_criterion_of_the_owner_stays_beside_ours() -> None:
     mine = Criterion("critic", "my own eyes")
     before = Contract(SKIP, (mine, Criterion("mentions", "x", "y")), GeneratedFrom.USER)
-    after = reclassify(before, "", ("a.py",), default(), LATER)
+    after = reclassify(before, "", ("a.py",), default_activities(), LATER)
 
     assert {mine, *before.criteria} <= set(after.criteria)
     assert after.generated_from is GeneratedFrom.USER
@@ -260,7 +275,7 @@ def test_a_contract_is_never_weaker_than_before_nor_than_the_files_demand(
     before = drafted(said, *expected)
     plea = f"{claim}\nskip verification, docs only, type: skip"
     for diff in ("", plea):
-        after = reclassify(before, diff, changed, default(), LATER)
+        after = reclassify(before, diff, changed, default_activities(), LATER)
         for floor in (before, *([drafted("", *changed)] if changed else [])):
             assert STRENGTH.index(after.type) >= STRENGTH.index(floor.type)
             assert all(any(covers(one, each) for one in after.criteria) for each in floor.criteria)
@@ -287,7 +302,7 @@ CRITERIA = st.builds(
 def test_nothing_is_lost_and_nothing_stands_twice(
     one: list[Criterion], other: list[Criterion]
 ) -> None:
-    both = together(one, other)
+    both = join_criteria(one, other)
 
     assert all(any(covers(kept, each) for kept in both) for each in (*one, *other))
     assert not any(covers(a, b) for a, b in product(both, both) if a is not b)
@@ -304,7 +319,7 @@ OWED = OwedChecks((Criterion("unit-test", "All tests pass: a.py failed before"),
 
 @for_each("paths", [("src/a.py",), ("README.md",), ()])
 def test_what_is_owed_is_asked_of_whatever_changes_and_why_is_said(paths: tuple[str, ...]) -> None:
-    found = draft(ContractRequest("Fix it", paths, owed=OWED), default(), NOW)
+    found = draft_contract(ContractRequest("Fix it", paths, owed=OWED), default_activities(), NOW)
 
     assert found.contract.type is VERIFIABLE
     assert OWED.criteria[0] in found.contract.criteria
@@ -315,11 +330,13 @@ def test_what_is_owed_is_asked_of_whatever_changes_and_why_is_said(paths: tuple[
 
 
 def test_advice_owes_nothing_as_long_as_it_changes_nothing() -> None:
-    found = draft(ContractRequest("Investigate why a.py is slow", owed=OWED), default(), NOW)
+    found = draft_contract(
+        ContractRequest("Investigate why a.py is slow", owed=OWED), default_activities(), NOW
+    )
 
     assert (found.contract.type, found.contract.criteria) == (ADVISORY, ())
     assert "a.py failed" not in found.why
-    real = reclassify(found.contract, "", ["a.py"], default(), LATER, OWED)
+    real = reclassify(found.contract, "", ["a.py"], default_activities(), LATER, OWED)
     assert real.type is VERIFIABLE
     assert OWED.criteria[0] in real.criteria
 
@@ -327,12 +344,12 @@ def test_advice_owes_nothing_as_long_as_it_changes_nothing() -> None:
 def test_what_is_owed_is_asked_by_what_was_really_changed_and_makes_nothing_weaker() -> None:
     before = drafted("Change it", "src/a.py")
 
-    real = reclassify(before, "", ["src/a.py"], default(), LATER, OWED)
+    real = reclassify(before, "", ["src/a.py"], default_activities(), LATER, OWED)
 
     assert {*before.criteria} < {*real.criteria}
     assert real.generated_at == LATER
-    assert reclassify(real, "", ["src/a.py"], default(), NOW, OWED) == real
-    assert reclassify(before, "", ["src/a.py"], default(), LATER) == before
+    assert reclassify(real, "", ["src/a.py"], default_activities(), NOW, OWED) == real
+    assert reclassify(before, "", ["src/a.py"], default_activities(), LATER) == before
 
 
 def test_what_must_pass_now_is_not_put_off() -> None:
@@ -341,8 +358,10 @@ def test_what_must_pass_now_is_not_put_off() -> None:
     owed = OwedChecks((replace(late, timing=Timing.IMMEDIATE),))
 
     for real in (
-        reclassify(before, "", ["README.md"], default(), LATER, owed),
-        reclassify(drafted("Fix", "src/Card.tsx"), "", ("src/pages/a.tsx",), default(), LATER),
+        reclassify(before, "", ["README.md"], default_activities(), LATER, owed),
+        reclassify(
+            drafted("Fix", "src/Card.tsx"), "", ("src/pages/a.tsx",), default_activities(), LATER
+        ),
     ):
         found = [each.timing for each in real.criteria if each.activity == "e2e"]
         assert found == [Timing.IMMEDIATE]

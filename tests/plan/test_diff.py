@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from remit.plan.diff import parse, says
+from remit.plan.diff import contains_phrase, parse_diff
 from tests.tables import for_each, table
 
 PLAIN = """\
@@ -20,14 +20,14 @@ index 1..2 100644
 
 
 def test_the_files_and_lines_of_a_diff_are_found() -> None:
-    diff = parse(PLAIN)
+    diff = parse_diff(PLAIN)
 
     assert diff.files == ("src/a.py",)
     assert list(diff.lines["src/a.py"]) == ["old", "new"]
 
 
 def test_a_line_that_looks_like_the_head_of_a_file_is_still_a_line() -> None:
-    diff = parse(
+    diff = parse_diff(
         "--- a/q.sql\n+++ b/q.sql\n@@ -1 +1 @@\n--- a/README.md\n+++ b/README.md\n"
         "@@ -5,2 +5 @@\n same\n-gone\n"
     )
@@ -37,7 +37,7 @@ def test_a_line_that_looks_like_the_head_of_a_file_is_still_a_line() -> None:
 
 
 def test_a_file_that_moved_is_both_and_one_that_went_is_known_to_be_gone() -> None:
-    diff = parse(
+    diff = parse_diff(
         "diff --git a/old.py b/new.py\nsimilarity index 100%\n"
         "rename from old.py\nrename to new.py\n"
         "diff --git a/dead.py b/dead.py\ndeleted file mode 100644\n--- a/dead.py\n+++ /dev/null\n"
@@ -49,7 +49,7 @@ def test_a_file_that_moved_is_both_and_one_that_went_is_known_to_be_gone() -> No
 
 
 def test_names_with_strange_letters_spaces_and_times_are_read() -> None:
-    diff = parse(
+    diff = parse_diff(
         'diff --git "a/gr\\303\\274n.py" "b/gr\\303\\274n.py"\n'
         "--- a/my file.py\t2026-01-01\n+++ b/my file.py\n"
         "Binary files a/x.bin and b/x.bin differ\n\\ No newline at end of file\n"
@@ -59,7 +59,7 @@ def test_names_with_strange_letters_spaces_and_times_are_read() -> None:
 
 
 def test_a_hunk_that_ends_early_hides_nothing() -> None:
-    diff = parse(
+    diff = parse_diff(
         "--- a/a.md\n+++ b/a.md\n@@ -1,9 +1,9 @@\n-x\n\\ No newline\ndiff --git a/b.py b/b.py\n"
     )
 
@@ -67,19 +67,19 @@ def test_a_hunk_that_ends_early_hides_nothing() -> None:
 
 
 def test_what_is_no_diff_is_looked_at_whole() -> None:
-    assert list(parse("os.system('x')\r\n").lines[""]) == ["os.system('x')"]
+    assert list(parse_diff("os.system('x')\r\n").lines[""]) == ["os.system('x')"]
 
 
 @for_each(("phrase", "text", "expected"), table(__file__, "phrases"))
 def test_a_phrase_is_found_as_whole_words_in_one_line(
     phrase: str, text: str, *, expected: bool
 ) -> None:
-    assert says(phrase, text) is expected
+    assert contains_phrase(phrase, text) is expected
 
 
 @given(st.text(), st.text(max_size=400))
 def test_any_text_is_a_diff_of_something(before: str, after: str) -> None:
-    parsed = parse(before + after)
+    parsed = parse_diff(before + after)
 
     assert all(name and not name.startswith("/") for name in parsed.files)
 
@@ -88,7 +88,7 @@ def test_any_text_is_a_diff_of_something(before: str, after: str) -> None:
 def test_every_added_line_is_kept_whatever_stands_around_it(lines: list[str]) -> None:
     new = [line for line in lines if line.startswith("+")]
     body = "\n".join(f"+{line}" for line in lines)
-    diff = parse(f"--- a/a.py\n+++ b/a.py\n@@ -0,0 +1,{len(lines)} @@\n{body}\n")
+    diff = parse_diff(f"--- a/a.py\n+++ b/a.py\n@@ -0,0 +1,{len(lines)} @@\n{body}\n")
 
     assert set(new) <= set(diff.lines["a.py"])
     assert diff.files == ("a.py",)

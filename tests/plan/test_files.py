@@ -5,7 +5,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from remit.errors import BadInput
-from remit.plan.files import Globs, compile_glob, mentioned, normal, own_tests, short
+from remit.plan.files import (
+    Globs,
+    compile_glob,
+    mentioned_files,
+    normal_path,
+    own_tests,
+    short_list,
+)
 from tests.tables import for_each, table
 
 
@@ -43,7 +50,7 @@ def test_a_glob_with_fixed_folders_is_matched_folder_by_folder(
 
 @for_each(("path", "tidy"), table(__file__, "detours"))
 def test_detours_are_taken_out_of_a_path(path: str, tidy: str) -> None:
-    assert normal(path) == tidy
+    assert normal_path(path) == tidy
 
 
 def test_the_files_that_a_text_mentions_are_found_and_nothing_else() -> None:
@@ -53,7 +60,7 @@ def test_the_files_that_a_text_mentions_are_found_and_nothing_else() -> None:
     )
 
     found = ("src/a.py", "README.md", "docs/x.rst", "deploy/Dockerfile", "Makefile")
-    assert mentioned(text) == found
+    assert mentioned_files(text) == found
 
 
 @for_each(("path", "name"), table(__file__, "tests_of_files"))
@@ -62,5 +69,5 @@ def test_the_tests_of_a_file_are_found_by_its_name(path: str, name: str | None) 
 
 
 def test_a_long_list_is_told_short() -> None:
-    assert short(["b", "a", "a"]) == "a and 1 more"
-    assert short(["a"]) == "a"
+    assert short_list(["b", "a", "a"]) == "a and 1 more"
+    assert short_list(["a"]) == "a"

@@ -12,8 +12,8 @@ from remit.model.contract import Gap, RankingRule
 from remit.model.delivery import Delivery
 from remit.model.ids import SeriesId
 from remit.model.task import Creator, Priority, Source, SourceKind, Taint, Task
-from remit.plan import Planner, priority, ranked, trials
-from remit.plan.priority_when import gather
+from remit.plan import Planner, priority, rank_task, try_rules
+from remit.plan.priority_when import gather_facts
 from tests.plan.priority_tasks import FILE, MONDAY, holds, made, mail, ruled
 from tests.soak import examples
 from tests.tables import for_each, table
@@ -58,7 +58,7 @@ class Scorer:
 
 
 def planner(scorer: Scorer | None = None, text: str = S4) -> Planner:
-    found = priority.load(text, FILE)
+    found = priority.load_rules(text, FILE)
     return Planner(scorer, lambda: found)
 
 
@@ -85,7 +85,7 @@ async def test_the_table_of_s4_ranks_and_names_the_rule_with_its_line(
 
 
 def test_the_rules_that_come_with_remit_are_s4s_and_name_no_file() -> None:
-    ours, theirs = priority.default(), priority.load(S4, FILE)
+    ours, theirs = priority.default_rules(), priority.load_rules(S4, FILE)
 
     assert [(r.when.said, r.priority, r.because) for r in ours.rules] == [
         (r.when.said, r.priority, r.because) for r in theirs.rules
@@ -97,11 +97,11 @@ def test_the_rules_that_come_with_remit_are_s4s_and_name_no_file() -> None:
 def test_the_first_rule_that_holds_decides_and_else_the_default() -> None:
     rules = ruled("objective matches /x/", "source is manual", "objective matches /beach/")
     found = [rules.find(task, UTC).rule for task in (made("x beach"), made("beach"))]
-    other, none = priority.load("version: 1\ndefault: critical\n", FILE), "version: 1\n"
+    other, none = priority.load_rules("version: 1\ndefault: critical\n", FILE), "version: 1\n"
 
     assert [each and each.name for each in found] == ["rule 1", "rule 2"]
-    assert ranked(made(), other, UTC).priority is Priority.CRITICAL
-    assert ranked(made(), priority.load(none, FILE), UTC).priority is Priority.LOW
+    assert rank_task(made(), other, UTC).priority is Priority.CRITICAL
+    assert rank_task(made(), priority.load_rules(none, FILE), UTC).priority is Priority.LOW
 
 
 # Conditions ---------------------------------------------------------------------------------------
@@ -270,11 +270,11 @@ def test_a_trial_tells_what_other_rules_would_change_and_leaves_out_what_was_sai
         made("Invoice", rule=agent),
         made("Invoice"),
     ]
-    found = list(trials(tasks, priority.load(S4, FILE), UTC, lambda _: None))
+    found = list(try_rules(tasks, priority.load_rules(S4, FILE), UTC, lambda _: None))
 
     assert [each.changes for each in found] == [True, False, False]
     assert found[0].now.priority is Priority.MED
-    scored = list(trials(tasks[2:3], priority.load(S4, FILE), UTC, lambda _: Says(0.9)))
+    scored = list(try_rules(tasks[2:3], priority.load_rules(S4, FILE), UTC, lambda _: Says(0.9)))
     assert scored[0].now.priority is Priority.HIGH
 
 
@@ -336,5 +336,5 @@ def test_looking_at_a_few_rules_finds_what_looking_at_all_would(
 def holding(condition: str, task: Task, score: float | None) -> bool | None:
     """What one condition says of a task, without any index."""
     rules = ruled(condition)
-    facts = gather(task, UTC, rules.fields, score)
+    facts = gather_facts(task, UTC, rules.fields, score)
     return rules.rules[0].when.holds(facts)

@@ -83,7 +83,7 @@ def test_a_file_that_never_was_good_leaves_the_rules_that_come_with_remit(
     write(tmp_path, "rules: [")
     file = PriorityFile(tmp_path)
 
-    assert file() is priority.default()
+    assert file() is priority.default_rules()
     assert str(file.complaint).startswith("rules/priority.yml, line 1: it is no YAML")
     assert caplog.messages == [f"{file.complaint} The rules that come with Remit hold."]
     path.write_bytes(b"version: \xff")
@@ -94,7 +94,7 @@ def test_a_file_that_never_was_good_leaves_the_rules_that_come_with_remit(
     parts.furnish(tmp_path)  # it never touches the owner's
     assert path.read_text() == SAYS.format(level="high")
     path.unlink()
-    assert (file(), file.complaint) == (priority.default(), None)
+    assert (file(), file.complaint) == (priority.default_rules(), None)
     parts.furnish(tmp_path)
     assert path.read_text() == priority.packaged_text()
     path.unlink()

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from remit.errors import BadInput
 from remit.model.task import Source, SourceKind, Task
 from remit.plan import priority_when
-from remit.plan.priority import MAX_RULES, load
+from remit.plan.priority import MAX_RULES, load_rules
 from remit.plan.priority_when import Pattern, Patterns
 from tests.plan.priority_tasks import FILE, holds, made, mail, ruled
 from tests.soak import examples
@@ -154,7 +154,7 @@ RULE = "  - {name: a, when: source is email, priority: high, because: x}\n"
 )
 def test_a_bad_file_is_refused_with_its_line_and_why(text: str, said: str) -> None:
     with pytest.raises(BadInput) as refused:
-        load(text, FILE)
+        load_rules(text, FILE)
 
     assert str(refused.value).startswith(f"{FILE}, line ")
     assert said in str(refused.value)
@@ -203,7 +203,7 @@ def test_whatever_is_done_to_a_file_it_is_read_or_refused_in_a_sentence(
 
 def _became(text: str) -> str:
     try:
-        return load(text, FILE).default
+        return load_rules(text, FILE).default
     except BadInput as refused:
         return str(refused)
 

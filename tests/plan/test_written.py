@@ -7,7 +7,7 @@ import pytest
 from remit.language.order_words import language_names
 from remit.model.contract import Clause, ClauseOutcome
 from remit.plan import written as plan_items
-from remit.plan.written import NAMED_LANGUAGES, criteria, items
+from remit.plan.written import NAMED_LANGUAGES, criteria, split_items
 from tests.tables import for_each, table
 
 ALWAYS = {"request", "no-placeholder", "no-padding"}
@@ -74,7 +74,7 @@ def test_what_is_always_wrong_is_always_looked_for() -> None:
 
 @for_each(("ask", "number"), table(__file__, "items"))
 def test_a_request_falls_into_the_things_it_asks_for(ask: str, number: int) -> None:
-    found = items(ask, ())
+    found = split_items(ask, ())
 
     assert len(found) == number, found
     assert ("answers" in made(ask)) is (number > 1)
@@ -112,7 +112,7 @@ def test_each_thing_of_a_long_list_is_looked_at_a_fixed_number_of_times(
 
     for name in ("_FACT", "_OWN", "_ABOUT"):
         monkeypatch.setattr(plan_items, name, Counted(getattr(plan_items, name)))
-    items("Find out about " + word * 2_000, ())
+    split_items("Find out about " + word * 2_000, ())
 
     assert looked < 6 * 2_000
 

@@ -9,7 +9,7 @@ import pytest
 from remit import notify
 from remit.errors import Transient
 from remit.model.codec import JsonMap, from_json
-from remit.model.likeness import DraftedLesson, Lesson, ReflectionResult, looks_back
+from remit.model.likeness import DraftedLesson, Lesson, ReflectionResult, is_reflection
 from remit.model.recurrence import Repeats, Series
 from remit.model.review import Review, ReviewAnswer
 from remit.model.run import Event, EventKind
@@ -288,7 +288,7 @@ async def test_without_a_mirror_a_look_back_fails_with_a_sentence() -> None:
 async def test_no_agent_can_ask_for_a_look_back() -> None:
     task = stage(assigned_agent="reflect", created_by=Creator.AGENT).memory.task
 
-    assert not looks_back(task)
+    assert not is_reflection(task)
 
 
 # The nights ---------------------------------------------------------------------------------------

@@ -11,7 +11,7 @@ from remit.errors import BadInput
 from remit.model.contract import RankingRule
 from remit.model.likeness import Lesson, LessonFile
 from remit.model.task import Priority, Task
-from remit.plan import priority, ranked
+from remit.plan import priority, rank_task
 from remit.reflect import reflector
 from remit.reflect import versions as propose
 from tests.reflect.learning import GUIDELINE, task_of
@@ -33,7 +33,7 @@ SAID = Lesson(LessonFile.GUIDELINES, GUIDELINE, "because")
 def test_a_rule_is_put_first_and_the_rest_stays_letter_for_letter() -> None:
     before = priority.packaged_text()
     after = propose.worked_in(INVOICE, before)
-    old, new = priority.load(before, "f"), priority.load(after, "f")
+    old, new = priority.load_rules(before, "f"), priority.load_rules(after, "f")
 
     assert new.rules[0].name == "learned-about-invoice"
     assert new.rules[0].because.startswith("learned on 2026-03-02; You ranked 5 of 5")
@@ -54,10 +54,13 @@ def test_a_rule_is_put_first_and_the_rest_stays_letter_for_letter() -> None:
     ],
 )
 def test_a_rule_goes_into_files_of_other_forms(text: str) -> None:
-    found = priority.load(propose.worked_in(INVOICE, text), "f")
+    found = priority.load_rules(propose.worked_in(INVOICE, text), "f")
 
     assert found.rules[0].name == "learned-about-invoice"
-    assert found.default is priority.load(text if text[-1] == "\n" else f"{text} []", "f").default
+    assert (
+        found.default
+        is priority.load_rules(text if text[-1] == "\n" else f"{text} []", "f").default
+    )
 
 
 @for_each("text", ["", "version: 1\n", "version: 1\nrules: [{name: a}]\n"])
@@ -74,7 +77,7 @@ def test_a_condition_that_is_there_is_not_put_in_twice_nor_a_name() -> None:
     other = Lesson(
         LessonFile.RULES, INVOICE.text, "why", (), "source is email", Priority.LOW, "2026-03-03"
     )
-    names = [rule.name for rule in priority.load(propose.worked_in(other, once), "f").rules]
+    names = [rule.name for rule in priority.load_rules(propose.worked_in(other, once), "f").rules]
     assert names[:2] == ["learned-about-invoice-2", "learned-about-invoice"]
 
 
@@ -101,8 +104,8 @@ def test_whatever_stands_in_the_guidelines_stays(before: str) -> None:
 
 
 def ranker(text: str) -> Callable[[Task], Priority]:
-    rules = priority.load(text, "f")
-    return lambda task: ranked(task, rules, UTC).priority
+    rules = priority.load_rules(text, "f")
+    return lambda task: rank_task(task, rules, UTC).priority
 
 
 def test_the_back_test_counts_what_would_change_and_what_the_owner_had_said() -> None:

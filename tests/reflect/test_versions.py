@@ -7,7 +7,7 @@ import pytest
 
 from remit.errors import BadInput, Conflict
 from remit.model.ids import TaskId
-from remit.model.likeness import FileVersion, LessonFile, standing
+from remit.model.likeness import FileVersion, LessonFile, changes_in_force
 from remit.model.run import EventKind
 from remit.reflect.versions import MAX_CHARACTERS, LessonVersions, digest
 from remit.store import events, reflections
@@ -84,7 +84,7 @@ async def test_changes_are_taken_back_one_after_the_other(tmp_path: Path) -> Non
         with pytest.raises(Conflict, match="Nothing is to be taken back"):
             await kept.revert("r3")
 
-        assert standing(await kept.history()) == ()
+        assert changes_in_force(await kept.history()) == ()
         assert (await told(app))[-1] == "change 1 was taken back"
 
 
@@ -161,4 +161,4 @@ def test_what_took_something_back_does_not_hold_itself() -> None:
         )
 
     known = (made(1), made(2), made(3, 2), made(4))
-    assert [each.no for each in standing(known)] == [1, 4]
+    assert [each.no for each in changes_in_force(known)] == [1, 4]

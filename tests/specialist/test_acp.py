@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from remit.model.reply import AttemptOutcome, Policy, SpecialistClaim, SpecialistJob, ToolCall
 from remit.ports import Permit, Specialist
 from remit.specialist import changes
-from remit.specialist.process import SpecialistProgram, Wrap, environ_of
+from remit.specialist.process import SpecialistProgram, Wrap, program_environ
 from tests.engine.rig import until
 from tests.soak import one_in
 from tests.specialist.repository import TASK, time_is_up_on_call
@@ -36,7 +36,7 @@ class Stage:
             path.mkdir(exist_ok=True)
         self.heard: list[str] = []
         self.asked: list[ToolCall] = []
-        environ = environ_of(os.environ, ()) | {"FAKE_STATE": str(self.state), **more}
+        environ = program_environ(os.environ, ()) | {"FAKE_STATE": str(self.state), **more}
         self.program = SpecialistProgram("fake", (sys.executable, str(AGENT)), environ)
         self.agent = specialist(self.program)
 
@@ -56,7 +56,7 @@ class Stage:
 
     async def judge(self, call: ToolCall) -> Policy:
         self.asked.append(call)
-        return changes.rule(call, str(self.folder))
+        return changes.rule_on_call(call, str(self.folder))
 
 
 def always(answer: Policy) -> Callable[[ToolCall], Awaitable[Policy]]:
@@ -126,7 +126,7 @@ async def test_what_only_the_owner_may_allow_ends_the_turn_and_is_named_exactly(
     assert claim.outcome is AttemptOutcome.NEEDS_OWNER
     assert claim.needs is not None
     assert (claim.needs.tool, claim.needs.args) == ("execute", {"command": "touch made"})
-    assert changes.exact(claim.needs) == "touch made"
+    assert changes.exact_call(claim.needs) == "touch made"
     assert claim.text == "", "what is said after the turn does not count"
     assert not (tmp_path / "folder" / "made").exists()
 
@@ -310,7 +310,7 @@ async def test_a_sandbox_is_put_around_it_and_it_gets_no_variable_that_was_not_n
 def test_what_a_command_is_called_does_not_change_what_is_allowed() -> None:
     from acp.schema import ToolCallUpdate  # noqa: PLC0415 - takes a second
 
-    from remit.specialist.acp import called  # noqa: PLC0415 - takes a second
+    from remit.specialist.acp import tool_call_of  # noqa: PLC0415 - takes a second
 
     one, other = (
         ToolCallUpdate(
@@ -322,9 +322,9 @@ def test_what_a_command_is_called_does_not_change_what_is_allowed() -> None:
         for n in range(2)
     )
 
-    assert called(one).digest == called(other).digest
-    assert called(one).tool == "execute"
-    assert changes.rule(called(one), "/folder") is Policy.ASK
+    assert tool_call_of(one).digest == tool_call_of(other).digest
+    assert tool_call_of(one).tool == "execute"
+    assert changes.rule_on_call(tool_call_of(one), "/folder") is Policy.ASK
 
 
 def _has_text(path: Path) -> bool:

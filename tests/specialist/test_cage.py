@@ -21,10 +21,10 @@ from remit.specialist.process import (
     ProgramSandbox,
     SandboxPermissions,
     SpecialistProgram,
-    environ_of,
-    home_for,
+    program_environ,
+    sandbox_home,
 )
-from remit.system.process import find
+from remit.system.process import find_program
 from remit.verify.ground import Toolchain
 from remit.wiring.brain_parts import _leave
 from tests.engine.rig import until
@@ -69,7 +69,7 @@ class Yard:
     ) -> SpecialistClaim:
         whole = {**os.environ, "HOME": str(self.home), "API_KEY": SECRET, **named}
         cage = ProgramSandbox("tool", leave, home=self.home, sees=sees)
-        program = SpecialistProgram("tool", argv, environ_of(whole, tuple(named)), wrap=cage)
+        program = SpecialistProgram("tool", argv, program_environ(whole, tuple(named)), wrap=cage)
         job = SpecialistJob(TASK, "Do it.", self.tree.folder, time_limit=120)
         return await CommandSpecialist(program).work(job, self._hear, nobody)
 
@@ -194,7 +194,7 @@ async def test_with_a_network_the_sockets_of_the_machine_are_hidden_or_doctor_sa
         line.listen()
         claim = await yard.runs(code, SandboxPermissions(network=True))
 
-    bwrap = find("bwrap")
+    bwrap = find_program("bwrap")
     assert bwrap is not None
     chosen = SpecialistSettings(kind=SpecialistKind.COMMAND, argv=("sed",), network=True)
     (seen,) = specialist_health.specialists({"sed": chosen}, "/usr/bin:/bin")
@@ -343,7 +343,9 @@ async def test_where_there_is_no_sandbox_it_does_not_run(yard: Yard) -> None:
     cage = ProgramSandbox(
         "tool", SandboxPermissions(), home=yard.home, sees=sees, places=(yard.tmp,)
     )
-    program = SpecialistProgram("tool", ("touch", "here"), environ_of(os.environ, ()), wrap=cage)
+    program = SpecialistProgram(
+        "tool", ("touch", "here"), program_environ(os.environ, ()), wrap=cage
+    )
     job = SpecialistJob(TASK, "", yard.tree.folder)
 
     claim = await CommandSpecialist(program).work(job, yard._hear, nobody)
@@ -355,7 +357,7 @@ async def test_where_there_is_no_sandbox_it_does_not_run(yard: Yard) -> None:
 
 @for_each("odd", ["", "/", "relative", "/usr/share/me", "/etc", "/data/../usr"])
 def test_a_home_that_cannot_be_one_is_elsewhere(odd: str) -> None:
-    assert home_for(odd) == Path("/tmp/home")  # noqa: S108 - inside
+    assert sandbox_home(odd) == Path("/tmp/home")  # noqa: S108 - inside
 
 
 def test_remits_own_directory_is_lent_to_nobody(tmp_path: Path) -> None:

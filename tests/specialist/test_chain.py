@@ -69,7 +69,7 @@ CRASHES = [attempt(AttemptOutcome.CRASH, e, agent) for agent in ("ada", "ben") f
 def test_what_happened_decides_who_works_next(
     tries: list[SpecialistAttempt], then: RetryAgent | NewSession | NextAgent
 ) -> None:
-    assert chain.follow(WHO, tries) == then
+    assert chain.next_step(WHO, tries) == then
 
 
 @for_each(("one", "other", "same"), table(__file__, "same_errors"))
@@ -101,7 +101,7 @@ FULL = attempt(AttemptOutcome.CONTEXT_OVERFLOW, "too long")
 def test_when_everybody_has_tried_the_owner_is_told_who_and_how(
     who: list[str], tries: list[SpecialistAttempt], why: str, trail: tuple[str, ...] | None
 ) -> None:
-    found = chain.follow(who, tries)
+    found = chain.next_step(who, tries)
 
     assert isinstance(found, Exhausted)
     assert why in found.why
@@ -110,13 +110,13 @@ def test_when_everybody_has_tried_the_owner_is_told_who_and_how(
 
 def test_after_success_nobody_follows() -> None:
     with pytest.raises(BadInput, match="ended well"):
-        chain.follow(WHO, [attempt(AttemptOutcome.SUCCESS)])
+        chain.next_step(WHO, [attempt(AttemptOutcome.SUCCESS)])
 
 
 def test_an_attempt_knows_how_often_its_specialist_had_tried() -> None:
     tries: tuple[SpecialistAttempt, ...] = ()
     for agent in ("ada", "ada", "ben"):
-        tries = chain.record(tries, replace(attempt(AttemptOutcome.CRASH), agent=agent))
+        tries = chain.add_attempt(tries, replace(attempt(AttemptOutcome.CRASH), agent=agent))
 
     assert [each.retries for each in tries] == [0, 1, 0]
 
@@ -150,9 +150,9 @@ def test_a_line_is_the_chain_of_its_kind_without_who_cannot(
         "*": ["ada", "cem"],
     }
 
-    assert chain.line(chains, frozenset(needs), ABLE) == wanted
+    assert chain.specialist_line(chains, frozenset(needs), ABLE) == wanted
     # Without chains everybody who can is in line.
-    assert chain.line({}, frozenset({"sql"}), ABLE) == ("ben", "cem")
+    assert chain.specialist_line({}, frozenset({"sql"}), ABLE) == ("ben", "cem")
 
 
 @for_each(
@@ -178,7 +178,7 @@ def test_a_line_is_the_chain_of_its_kind_without_who_cannot(
 def test_the_kinds_of_a_task_are_who_would_read_it(
     contract: Contract | None, wanted: set[str]
 ) -> None:
-    assert chain.kinds(contract) == wanted
+    assert chain.kinds_of_work(contract) == wanted
 
 
 # Whatever happens ---------------------------------------------------------------------------------
@@ -191,7 +191,7 @@ def test_whatever_fails_it_ends_and_keeps_every_limit(data: st.DataObject) -> No
     error = st.sampled_from(["one", "two", "three", "four", "five"])
     criteria = st.sets(st.sampled_from(["lint", "unit-test", "e2e"]), min_size=1)
     for _ in range(400):
-        match chain.follow(WHO, tries):
+        match chain.next_step(WHO, tries):
             case Exhausted():
                 break
             case RetryAgent(agent, delay):
@@ -200,7 +200,7 @@ def test_whatever_fails_it_ends_and_keeps_every_limit(data: st.DataObject) -> No
                 pass
         outcome = data.draw(st.sampled_from([*FAILURES, AttemptOutcome.NEEDS_OWNER]))
         failed = data.draw(criteria) if outcome is AttemptOutcome.VERIFICATION_FAILED else set()
-        tries = chain.record(tries, attempt(outcome, data.draw(error), agent, *sorted(failed)))
+        tries = chain.add_attempt(tries, attempt(outcome, data.draw(error), agent, *sorted(failed)))
     else:
         raise AssertionError("it did not end")
     _check_limits(tries, delays)

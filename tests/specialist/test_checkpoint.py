@@ -84,13 +84,13 @@ def test_it_goes_on_from_the_one_before() -> None:
 
 @given(checkpoints)
 def test_it_is_always_less_than_two_kilobytes_and_can_be_read_back(found: Checkpoint) -> None:
-    small = checkpoint.trimmed(found)
+    small = checkpoint.trim(found)
     packed = checkpoint.pack(small)
 
     assert len(packed.encode()) < checkpoint.MAX_BYTES
     assert from_json(Checkpoint, json.loads(packed)) == small
-    assert checkpoint.trimmed(small) == small, "nothing more is lost by doing it again"
-    assert checkpoint.pack(checkpoint.trimmed(found)) == packed
+    assert checkpoint.trim(small) == small, "nothing more is lost by doing it again"
+    assert checkpoint.pack(checkpoint.trim(found)) == packed
 
 
 def test_of_much_the_newest_steps_and_the_first_that_are_to_come_stay() -> None:
@@ -101,14 +101,14 @@ def test_of_much_the_newest_steps_and_the_first_that_are_to_come_stay() -> None:
         pending=tuple(f"{n} {long}" for n in range(10)),
     )
 
-    small = checkpoint.trimmed(found)
+    small = checkpoint.trim(found)
 
     assert [step[0] for step in small.done] == [*"0123456789"][-len(small.done) :]
     assert [step[0] for step in small.pending] == [*"0123456789"][: len(small.pending)]
     assert 0 < len(small.done) < 10
     assert small.left_out > 0
     # Of short ones the last ten stay, and what is left out is counted.
-    short = checkpoint.trimmed(replace(EMPTY, done=tuple(f"step {n}" for n in range(14))))
+    short = checkpoint.trim(replace(EMPTY, done=tuple(f"step {n}" for n in range(14))))
     assert short.done == tuple(f"step {n}" for n in range(4, 14))
     assert short.left_out == 4
 
@@ -122,7 +122,7 @@ def test_what_a_specialist_is_told_of_it_is_quoted() -> None:
         files=(FileState("a.py", "1"),),
     )
 
-    told = checkpoint.resume(found)
+    told = checkpoint.hand_over_text(found)
 
     assert "> - the toggle" in told
     assert "> - CSS, because small" in told

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from remit.model.reply import AttemptOutcome, Policy, SpecialistClaim, SpecialistJob, ToolCall
-from remit.specialist.process import CommandSpecialist, SpecialistProgram, environ_of
+from remit.specialist.process import CommandSpecialist, SpecialistProgram, program_environ
 from tests.engine.rig import until
 from tests.specialist.repository import TASK, time_is_up_on_call
 
@@ -25,7 +25,7 @@ async def nobody(call: ToolCall) -> Policy:
 async def worked(
     folder: Path, argv: Sequence[str], *, limit: float = 60, prompt: str = "Do it.\n"
 ) -> SpecialistClaim:
-    environ = environ_of({**os.environ, "SHOP": "open", "CANARY": "tweet"}, ("SHOP",))
+    environ = program_environ({**os.environ, "SHOP": "open", "CANARY": "tweet"}, ("SHOP",))
     agent = CommandSpecialist(SpecialistProgram("tool", tuple(argv), environ))
     return await agent.work(
         SpecialistJob(TASK, prompt, str(folder), time_limit=limit), _deaf, nobody
@@ -129,7 +129,9 @@ async def test_what_it_says_is_heard_while_it_works(tmp_path: Path) -> None:
         "import os, time\nprint('one', flush=True)\n"
         "while not os.path.exists('heard'): time.sleep(0.01)\nprint('two')"
     )
-    agent = CommandSpecialist(SpecialistProgram("tool", python(code), environ_of(os.environ, ())))
+    agent = CommandSpecialist(
+        SpecialistProgram("tool", python(code), program_environ(os.environ, ()))
+    )
     await agent.work(SpecialistJob(TASK, "", str(tmp_path), time_limit=60), hear, nobody)
 
     assert heard[0] == "one\n"
@@ -143,7 +145,7 @@ async def test_a_sandbox_sees_the_words_the_folder_and_the_prompt(tmp_path: Path
         return ("env", "WRAPPED=1", *argv)
 
     code = "import os; print(os.environ['WRAPPED'])"
-    environ = environ_of(os.environ, ())
+    environ = program_environ(os.environ, ())
     agent = CommandSpecialist(
         SpecialistProgram("tool", python(code, "{prompt_file}"), environ, wrap=wrap)
     )

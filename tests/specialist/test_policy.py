@@ -45,7 +45,7 @@ def call(tool: str, *places: str, given: Json = None) -> ToolCall:
 def test_reading_and_editing_in_the_folder_is_free_and_all_else_is_asked(
     wanted: ToolCall, answer: Policy
 ) -> None:
-    assert changes.rule(wanted, HOME) is answer
+    assert changes.rule_on_call(wanted, HOME) is answer
 
 
 @given(st.text())
@@ -58,8 +58,8 @@ def test_a_call_is_shown_to_the_letter() -> None:
     alone = ToolCall("1", "execute", {"command": "make"})
     with_more = ToolCall("1", "execute", {"command": "make", "cwd": "/"})
 
-    assert changes.exact(alone) == "make"
-    assert changes.exact(with_more) == '{"command":"make","cwd":"/"}'
+    assert changes.exact_call(alone) == "make"
+    assert changes.exact_call(with_more) == '{"command":"make","cwd":"/"}'
 
 
 # Last words ---------------------------------------------------------------------------------------
@@ -70,7 +70,7 @@ def test_a_call_is_shown_to_the_letter() -> None:
     [*table(__file__, "last_words"), ("rate limit\n" + "x" * 5_000, "CRASH")],
 )
 def test_what_the_last_words_say_is_the_class_of_the_failure(said: str, outcome: str) -> None:
-    assert chain.sort(said) is AttemptOutcome[outcome]
+    assert chain.classify_failure(said) is AttemptOutcome[outcome]
 
 
 # What it is told ----------------------------------------------------------------------------------
@@ -98,8 +98,8 @@ Write your implementation knowing these criteria will be checked."""
 
 
 def test_the_contract_is_told_in_numbered_words() -> None:
-    assert changes.section(TOGGLE) == SECTION
-    assert changes.section(Contract(ContractType.ADVISORY)) == (
+    assert changes.contract_section(TOGGLE) == SECTION
+    assert changes.contract_section(Contract(ContractType.ADVISORY)) == (
         "## Verification Contract\n\n"
         "No check decides about this work; the owner will read what you write."
     )
@@ -123,7 +123,10 @@ def test_the_contract_is_told_in_numbered_words() -> None:
 def test_a_criterion_says_what_is_checked_with_what_and_when(
     criterion: Criterion, told: str
 ) -> None:
-    assert told in changes.section(Contract(ContractType.VERIFIABLE, (criterion,))).splitlines()
+    assert (
+        told
+        in changes.contract_section(Contract(ContractType.VERIFIABLE, (criterion,))).splitlines()
+    )
 
 
 def heads(told: str) -> list[str]:
@@ -139,17 +142,17 @@ def test_the_whole_has_the_task_first_and_says_how_to_end() -> None:
     assert "> lint: E501" in told
     assert "DONE: what is done" in told
     assert heads(changes.prompt("Add a toggle", None)) == ["Task", "Rules"]
-    fix = changes.fix(["unit-test: 1 failed"])
+    fix = changes.fix_prompt(["unit-test: 1 failed"])
     assert fix.startswith("## What failed last time\n\n> unit-test: 1 failed\n\nMend this")
 
 
 @given(st.text())
 def test_nothing_that_others_wrote_stands_on_a_line_of_its_own(text: str) -> None:
-    lines = changes.quoted(text).splitlines()
+    lines = changes.quote(text).splitlines()
 
     assert all(line.startswith(">") for line in lines)
     # What is long keeps its ends, and says so.
-    long = changes.quoted("a" * 9_000 + "the end")
+    long = changes.quote("a" * 9_000 + "the end")
     assert len(long) < changes.MAX_QUOTED_CHARACTERS + 200
     assert "characters left out" in long
     assert long.endswith("the end")
@@ -160,7 +163,7 @@ def test_nothing_that_others_wrote_stands_on_a_line_of_its_own(text: str) -> Non
 def test_the_owners_word_on_a_call_is_told_with_the_exact_call() -> None:
     call = ToolCall("1", "execute", {"command": "make deploy"})
 
-    assert "> make deploy" in changes.allowed(call, "make deploy").splitlines()
-    refused = changes.refused(call, "make deploy", "Not on a Friday.")
+    assert "> make deploy" in changes.allowed_prompt(call, "make deploy").splitlines()
+    refused = changes.refused_prompt(call, "make deploy", "Not on a Friday.")
     assert "> make deploy" in refused.splitlines()
     assert refused.endswith("go on without it. The owner says: Not on a Friday.\n")

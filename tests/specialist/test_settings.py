@@ -11,7 +11,7 @@ from remit.settings import Settings, load
 from remit.settings.projects import ProjectSettings, SpecialistKind, SpecialistSettings
 from remit.specialist import specialist_health
 from remit.specialist.specialist_health import SpecialistHealth
-from remit.wiring.proof import kinds
+from remit.wiring.proof import known_kinds
 from tests.tables import for_each, table
 
 
@@ -97,7 +97,7 @@ def project(tmp_path: Path, **chains: Json) -> SpecialistHealth:
     shop = ProjectSettings(path=str(tmp_path / "shop"), specialists=("sed",), chains=chains)
     settings = Settings(home=tmp_path / "home", projects={"shop": shop}, specialists={"sed": SED})
     (found,) = specialist_health.projects(
-        settings.projects, settings.specialists, kinds(settings), thinks=True
+        settings.projects, settings.specialists, known_kinds(settings), thinks=True
     )
     return found
 

@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from remit.errors import Conflict
-from remit.specialist import where, worktree
-from remit.specialist.tree import aside
+from remit.specialist import find_saved_work, worktree
+from remit.specialist.tree import aside_folder
 from remit.specialist.worktree import shelve
 from tests.specialist.repository import OTHER, TASK, THEN, Shop, git
 
@@ -21,7 +21,7 @@ def root(shop: Shop) -> Path:
 
 def fetched(shop: Shop) -> str:
     """The branch that the owner gets who does what he is told."""
-    kept = where(root(shop), TASK)
+    kept = find_saved_work(root(shop), TASK)
     assert kept is not None
     git(shop.owners, *kept.command.split()[1:])
     return kept.branch
@@ -31,7 +31,7 @@ async def test_what_was_not_committed_is_on_the_branch_when_the_folder_is_gone(s
     (shop.folder / "app.py").write_text("x = 2\n")
     (shop.folder / "new.py").write_text("y = 1\n")
     (shop.folder / "way").symlink_to("/etc/passwd")  # it may not be merged, and is kept
-    aside(shop.tree.folder).mkdir()
+    aside_folder(shop.tree.folder).mkdir()
 
     assert await shelved(shop)
 
@@ -50,7 +50,7 @@ async def test_where_nothing_was_done_nothing_stays(shop: Shop) -> None:
     assert await shelved(shop) is None
 
     assert shop.beside == ["repo.git"]
-    assert where(root(shop), TASK) is None
+    assert find_saved_work(root(shop), TASK) is None
     assert "remit/" not in git(shop.tree.repo, "--git-dir=.", "branch", "--list")
 
 
@@ -92,7 +92,7 @@ async def test_what_was_put_away_is_there_again_when_it_is_opened(shop: Shop) ->
     assert await shop.reopen() == shop.tree
     assert (shop.folder / "app.py").read_text() == "x = 2\n"
     assert (await shop.look()).paths == ("app.py",)
-    assert where(root(shop), TASK) is None
+    assert find_saved_work(root(shop), TASK) is None
 
 
 async def test_all_that_stands_is_found_also_what_is_half_made(shop: Shop) -> None:

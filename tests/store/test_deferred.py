@@ -18,8 +18,8 @@ from remit.model.deferred import (
     DeferredCriterion,
     DeferredGroup,
     GroupEnd,
-    due,
-    waiting,
+    deferred_criteria,
+    due_checks,
 )
 from remit.model.ids import SeriesId
 from remit.model.status import Status
@@ -43,7 +43,7 @@ def done(scene: Scene, batch: DeferredBatch | None = PRD, **more: object) -> Tas
     mine = {"contract": CONTRACT, "verdict": PENDING, "context": SHOP, **more}
     claim = scene.running("Build it", assigned_agent="project:shop", **mine)
     if batch is not None:
-        scene.do(deferred.put_off, waiting(claim.task, batch, ("a.py",), scene.now))
+        scene.do(deferred.put_off, deferred_criteria(claim.task, batch, ("a.py",), scene.now))
     scene.finish(claim, "done", Status.COMPLETED)
     return scene.get(claim.task.id)
 
@@ -54,14 +54,14 @@ def waits(scene: Scene) -> list[DeferredCriterion]:
 
 def closed(scene: Scene, found: Finding, batch: DeferredBatch = PRD) -> CheckedBatch:
     mine = [each for each in waits(scene) if each.batch == batch]
-    return CheckedBatch(batch, [(each, found) for each in due(mine)])
+    return CheckedBatch(batch, [(each, found) for each in due_checks(mine)])
 
 
 def test_what_is_put_off_is_there_as_it_was_said_and_once(scene: Scene) -> None:
     task = done(scene)
-    again = waiting(task, DAY, ("b.py",), scene.wait())
+    again = deferred_criteria(task, DAY, ("b.py",), scene.wait())
     (first,) = deferred.of_task(scene.tx, task.id)
-    assert first == waiting(task, PRD, ("a.py",), first.since)[0]
+    assert first == deferred_criteria(task, PRD, ("a.py",), first.since)[0]
 
     scene.do(deferred.put_off, again)
     scene.do(deferred.put_off, again)

@@ -73,7 +73,7 @@ async def test_who_does_it_is_told_how_it_will_be_checked(shop: Opens) -> None:
 async def test_the_results_say_how_often_and_when(shop: Opens) -> None:
     async with shop(ada=[turn(WORSE), turn(GOOD)]) as app:
         task = await settle(app, await app.order())
-        assert s2.results_json(verdict_of(task)) == {
+        assert s2.results_to_json(verdict_of(task)) == {
             "overall": "pass",
             "criteria": [
                 {"activity": "typecheck", "status": "skipped", "error": NO_TYPES, "attempts": 2},
@@ -83,11 +83,13 @@ async def test_the_results_say_how_often_and_when(shop: Opens) -> None:
             "completedAt": "2026-03-02T09:00:00.000Z",
         }
         state = s2.builder_state([task], app.world.now, project="shop")
-        assert state["tasks"] == [s2.task_json(task)]
-        told = s2.task_json(task)
+        assert state["tasks"] == [s2.task_to_json(task)]
+        told = s2.task_to_json(task)
         assert told["attempts"] == 2
-        assert told["verificationContract"] == s2.contract_json(contract_of(task))
-        assert told["verificationResults"] == s2.results_json(verdict_of(task), contract_of(task))
+        assert told["verificationContract"] == s2.contract_to_json(contract_of(task))
+        assert told["verificationResults"] == s2.results_to_json(
+            verdict_of(task), contract_of(task)
+        )
         assert all(each.started_at and each.ended_at for each in verdict_of(task).findings)
 
 

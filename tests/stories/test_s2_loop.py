@@ -12,13 +12,13 @@ from remit.errors import Permanent
 from remit.model.codec import Json
 from remit.model.contract import Finding, Result
 from remit.model.delivery import Delivery
-from remit.model.proof import ProofState, because, proof_of
+from remit.model.proof import ProofState, proof_of, why_unverified
 from remit.model.review import ReviewAnswer
 from remit.model.run import EventKind
 from remit.model.status import Reason, Status
 from remit.settings import BudgetSettings
 from remit.settings.projects import SpecialistKind, SpecialistSettings
-from remit.specialist import where
+from remit.specialist import find_saved_work
 from remit.store import search
 from remit.testing import script
 from remit.verify import command
@@ -139,7 +139,7 @@ async def test_what_is_taken_unproven_says_so(shop: Opens) -> None:
         assert task.tool_output == "Taken unproven: good enough for today"
         listed = await app.world.app.db.read(search.ids, search.TaskFilter(unverified=True))
         assert listed == [task.id]
-        assert because(task) == "lint failed; you said: good enough for today"
+        assert why_unverified(task) == "lint failed; you said: good enough for today"
         assert results(task)["lint"] is Result.FAIL
 
 
@@ -257,7 +257,7 @@ async def test_declined_work_leaves_no_folder_and_is_not_lost(shop: Opens) -> No
 
         assert task.status is Status.CANCELLED
         assert (app.log, folder.exists()) == (["more"], False)
-        kept = where(app.world.app.settings.home / "worktrees", task.id)
+        kept = find_saved_work(app.world.app.settings.home / "worktrees", task.id)
         assert kept is not None
         git(app.repo, *kept.command.split()[1:])
         assert git(app.repo, "show", f"{kept.branch}:shop/price.py") == GOOD.strip()

@@ -19,7 +19,7 @@ from remit.system import address_rules as places
 from remit.system import http_client, safe_http
 from remit.system.address_rules import AddressForm, BlockedAddress
 from remit.system.http_client import HttpFailure, HttpReply
-from remit.system.safe_http import ResolvedAddress, UnresolvedAddress, find
+from remit.system.safe_http import ResolvedAddress, UnresolvedAddress, resolve_address
 from tests.channels.webhook.hooks import Receiver
 from tests.channels.whatsapp.whatsapp import Heard, Loopback, Order
 from tests.live.loopback import FunctionListener
@@ -48,7 +48,7 @@ class Names:
 async def test_no_form_of_an_address_leads_inside(url: str) -> None:
     names = Names([[PUBLIC]])  # even if the name itself were fine
 
-    barred = await find(url, resolve=names)
+    barred = await resolve_address(url, resolve=names)
 
     assert isinstance(barred, BlockedAddress)
     assert names.asked == []
@@ -72,7 +72,7 @@ async def test_no_form_of_an_address_leads_inside(url: str) -> None:
 async def test_a_plain_public_address_is_let_through(url: str, looked_up: bool) -> None:
     names = Names([[PUBLIC, PUBLIC_SIX, PUBLIC]])
 
-    found = await find(url, resolve=names)
+    found = await resolve_address(url, resolve=names)
 
     assert isinstance(found, ResolvedAddress)
     assert bool(names.asked) is looked_up
@@ -88,7 +88,9 @@ async def test_a_plain_public_address_is_let_through(url: str, looked_up: bool) 
 async def test_one_address_inside_bars_the_name(before: Sequence[str], address: str) -> None:
     names = Names([[*before, address]])
 
-    assert isinstance(await find("https://hooks.example.com/", resolve=names), BlockedAddress)
+    assert isinstance(
+        await resolve_address("https://hooks.example.com/", resolve=names), BlockedAddress
+    )
 
 
 @given(st.ip_addresses(v=4) | st.ip_addresses(v=6))
@@ -98,7 +100,7 @@ def test_what_python_takes_for_private_is_never_let_through(
     odd = address.is_private or address.is_multicast or address.is_reserved
     odd = odd or address.is_link_local or address.is_loopback or not address.is_global
 
-    assert places.reserved(address) is not None or not odd
+    assert places.reserved_kind(address) is not None or not odd
 
 
 @given(st.ip_addresses(v=4))
@@ -112,15 +114,17 @@ def test_no_ipv4_address_is_let_through_in_the_clothes_of_ipv6(four: ipaddress.I
     ]
 
     for each in worn:
-        assert places.reserved(ipaddress.IPv6Address(each)) is not None
-        assert places.reserved(ipaddress.IPv6Address(each), private=True) is not None or each == 1
+        assert places.reserved_kind(ipaddress.IPv6Address(each)) is not None
+        assert (
+            places.reserved_kind(ipaddress.IPv6Address(each), private=True) is not None or each == 1
+        )
 
 
 @given(st.ip_addresses(v=4), st.sampled_from(["{}", "{:o}", "0{:o}", "0x{:x}", "{:#x}"]))
 def test_one_number_for_four_is_never_an_address(four: ipaddress.IPv4Address, form: str) -> None:
     url = f"https://{form.format(int(four))}/"
 
-    assert isinstance(places.read(url, private=True), BlockedAddress)
+    assert isinstance(places.read_address(url, private=True), BlockedAddress)
 
 
 SIGNS: Final = st.sampled_from(
@@ -131,7 +135,7 @@ SIGNS: Final = st.sampled_from(
 @given(st.text(max_size=40) | st.lists(SIGNS).map("".join), st.booleans())
 def test_what_is_read_is_read_by_the_client_in_the_same_way(text: str, private: bool) -> None:
     url = f"https://{text}"
-    spot = places.read(url, private=private)
+    spot = places.read_address(url, private=private)
 
     if isinstance(spot, AddressForm):
         read = httpx2.URL(url)
@@ -154,8 +158,10 @@ def test_what_is_read_is_read_by_the_client_in_the_same_way(text: str, private: 
     ],
 )
 async def test_the_operator_may_name_his_own_network(url: str, own: bool) -> None:
-    assert isinstance(await find(url), BlockedAddress)
-    assert isinstance(await find(url, private=True), ResolvedAddress if own else BlockedAddress)
+    assert isinstance(await resolve_address(url), BlockedAddress)
+    assert isinstance(
+        await resolve_address(url, private=True), ResolvedAddress if own else BlockedAddress
+    )
 
 
 async def test_a_name_that_is_not_found_in_time_or_has_no_address_is_lost() -> None:
@@ -167,16 +173,16 @@ async def test_a_name_that_is_not_found_in_time_or_has_no_address_is_lost() -> N
         return []
 
     for resolve in (unknown, never, Names([[]])):
-        found = await find("https://hooks.example.com", resolve=resolve, seconds=0.01)
+        found = await resolve_address("https://hooks.example.com", resolve=resolve, seconds=0.01)
         assert isinstance(found, UnresolvedAddress)
 
 
 async def test_the_machines_own_resolver_finds_this_machine() -> None:
-    found = await find("http://localhost:7316/", private=True)
+    found = await resolve_address("http://localhost:7316/", private=True)
 
     assert isinstance(found, ResolvedAddress)
     assert all(address.is_loopback for address in found.addresses)
-    assert isinstance(await find("https://localhost/"), BlockedAddress)
+    assert isinstance(await resolve_address("https://localhost/"), BlockedAddress)
 
 
 async def test_a_name_is_looked_up_once_and_its_second_answer_never_counts() -> None:
@@ -185,7 +191,7 @@ async def test_a_name_is_looked_up_once_and_its_second_answer_never_counts() -> 
         # First an address where nobody is, then the server: as an attacker's name would do it.
         names = Names([["127.0.0.2"], ["127.0.0.1"]])
         url = f"http://rebind.example.com:{port}/in"
-        place = await find(url, private=True, resolve=names)
+        place = await resolve_address(url, private=True, resolve=names)
         assert isinstance(place, ResolvedAddress)
 
         async with safe_http.open_client(place) as client:
@@ -208,7 +214,7 @@ async def client_of(
     url: str, *addresses: str, most: int | None = None, tls: ssl.SSLContext | None = None
 ) -> AsyncIterator[httpx2.AsyncClient]:
     """A client for an address, whose name stands for 127.0.0.1 if nothing else is said."""
-    place = await find(url, private=True, resolve=Names([addresses or ["127.0.0.1"]]))
+    place = await resolve_address(url, private=True, resolve=Names([addresses or ["127.0.0.1"]]))
     assert isinstance(place, ResolvedAddress)
     limit = safe_http.MAX_ANSWER_BYTES if most is None else most
     async with safe_http.open_client(place, tls=tls, most=limit) as client:

@@ -14,7 +14,7 @@ from remit.verify import command, project
 from remit.verify.command import CommandCheck
 from remit.verify.runners import CheckCommand
 from remit.verify.sandbox import Sandbox, SandboxFiles, SandboxLimits, SandboxRefusal, SandboxResult
-from remit.verify.suite_runs import CaseSelection, SuiteTerms, words
+from remit.verify.suite_runs import CaseSelection, SuiteTerms, command_arguments
 from tests.model.lifecycle_checks import task_in
 from tests.soak import one_in
 from tests.tables import for_each
@@ -144,10 +144,10 @@ def test_a_pattern_stays_part_of_one_word_or_is_left_out(
 ) -> None:
     way = CheckCommand(argv, argv[0])
     if isinstance(wanted, tuple):
-        assert words(way, CaseSelection(name=pattern)) == wanted
+        assert command_arguments(way, CaseSelection(name=pattern)) == wanted
         return
     with pytest.raises(BadInput, match=wanted):
-        words(way, CaseSelection(name=pattern))
+        command_arguments(way, CaseSelection(name=pattern))
 
 
 # A command of the owner, the pattern of the criterion, and what comes of it.
@@ -218,7 +218,7 @@ async def test_without_the_tool_or_the_sandbox_a_check_fails_with_the_reason(
     path: str, bwrap: str, why: str, repo: Path
 ) -> None:
     environ = {"PATH": path, "HOME": path} if path else workshop.environ()
-    ways = project.read(repo, environ=environ)
+    ways = project.read_commands(repo, environ=environ)
 
     checks = CommandCheck(ways, Sandbox(SMALL, places=(Path(bwrap),)), FrozenClock())
     seen = await checks.prove(Criterion("typecheck", "Types"), str(repo))
@@ -232,7 +232,7 @@ async def test_an_error_holds_no_secret_and_is_short(repo: Path) -> None:
     noisy = f"for n in range(9000):\n    print(n, 'line')\nprint('{key}')\nraise SystemExit(1)\n"
     workshop.write(repo, {"noisy.py": noisy})
     argv = ("python3", "noisy.py")
-    ways = project.read(repo, environ=workshop.environ(), given={"build": (argv,)})
+    ways = project.read_commands(repo, environ=workshop.environ(), given={"build": (argv,)})
 
     seen = await CommandCheck(
         ways, Sandbox(SMALL), FrozenClock(), redact=lambda text: text.replace(key, "…")
@@ -247,7 +247,7 @@ async def test_a_wavering_check_must_pass_three_times_in_a_row(tmp_path: Path) -
     flaky = '{"commands": {"e2e": ["true"]}, "flaky": ["e2e"]}'
     repo = workshop.repository(tmp_path / "repo", {"project.json": flaky})
     sandbox = CountingSandbox(SMALL)
-    ways = project.read(repo, environ=workshop.environ())
+    ways = project.read_commands(repo, environ=workshop.environ())
 
     seen = await CommandCheck(ways, sandbox, FrozenClock(START)).prove(
         Criterion("e2e", "It works"), str(repo)
@@ -258,7 +258,7 @@ async def test_a_wavering_check_must_pass_three_times_in_a_row(tmp_path: Path) -
 
 async def test_as_a_plug_it_takes_the_folder_that_was_worked_in(repo: Path) -> None:
     lint, task, criterion = (
-        command.checks(check(repo))["lint"],
+        command.command_checks(check(repo))["lint"],
         task_in(Status.VERIFYING),
         Criterion("lint", "x"),
     )
@@ -347,7 +347,7 @@ async def test_no_suite_is_run_twice_on_the_same_files(repo: Path, tmp_path: Pat
     ):
         workshop.write(repo, files)
         base = workshop.git(repo, "rev-parse", "HEAD").strip()
-        ways = project.read(repo, environ=workshop.environ(), base=base)
+        ways = project.read_commands(repo, environ=workshop.environ(), base=base)
         terms, before = SuiteTerms(base), sandbox.runs
         check = CommandCheck(ways, sandbox, FrozenClock(START), terms=terms, kept=tmp_path / "kept")
         seen = await check.prove(Criterion("unit-test", "All tests pass"), str(repo))

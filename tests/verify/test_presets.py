@@ -54,7 +54,7 @@ def test_a_repository_shows_how_it_is_checked(
 ) -> None:
     repo = workshop.write(tmp_path / "repo", files)
 
-    way = project.detect(ground.in_folder(repo), Toolchain(repo, every_tool))[activity]
+    way = project.detect_checks(ground.in_folder(repo), Toolchain(repo, every_tool))[activity]
 
     assert isinstance(way, CheckCommand)
     words = (word for word in way.argv[1:] if not word.startswith("import os"))
@@ -67,7 +67,7 @@ def test_what_is_installed_in_the_project_comes_before_what_is_on_the_machine(
     repo = workshop.write(tmp_path / "repo", {"ruff.toml": "", "a.py": "", ".venv/bin/ruff": ""})
     (repo / ".venv/bin/ruff").chmod(0o755)
 
-    way = project.detect(ground.in_folder(repo), Toolchain(repo, every_tool))["lint"]
+    way = project.detect_checks(ground.in_folder(repo), Toolchain(repo, every_tool))["lint"]
 
     assert isinstance(way, CheckCommand)
     assert way.argv[0] == str(repo / ".venv/bin/ruff")
@@ -80,7 +80,7 @@ def test_all_type_checkers_that_are_installed_count_and_the_others_are_told(
     repo = workshop.write(tmp_path / "repo", files)
     Path(every_tool["PATH"].partition(":")[0], "go").unlink()
 
-    way = project.detect(ground.in_folder(repo), Toolchain(repo, every_tool))["typecheck"]
+    way = project.detect_checks(ground.in_folder(repo), Toolchain(repo, every_tool))["typecheck"]
 
     assert isinstance(way, CheckCommand)
     assert [each.origin for each in way.all_commands] == ["mypy", "pyright"]
@@ -95,7 +95,7 @@ def test_no_file_of_a_repository_makes_the_look_at_it_fail(
     for name in ("pyproject.toml", "package.json", "setup.cfg"):
         (repo / name).write_text(text, "utf-8", "surrogatepass")
 
-    project.detect(ground.in_folder(repo), Toolchain(repo, {}))
+    project.detect_checks(ground.in_folder(repo), Toolchain(repo, {}))
 
 
 NODE = {
@@ -144,7 +144,7 @@ async def test_the_tests_of_other_languages_are_run_and_counted(
 
 
 def test_project_json_is_read() -> None:
-    said = project.parse(
+    said = project.parse_project_file(
         '{"name": "shop", "promptForAdvisory": true, "flaky": ["e2e"],'
         ' "commands": {"lint": "npm run lint", "e2e": ["a", "b c"], "dev": "vite & wait"}}'
     )
@@ -157,7 +157,7 @@ def test_project_json_is_read() -> None:
 @for_each(("text", "sentence"), table(__file__, "wrong_projects"))
 def test_a_project_json_that_is_wrong_is_refused_in_a_sentence(text: str, sentence: str) -> None:
     with pytest.raises(BadInput) as refused:
-        project.parse(text)
+        project.parse_project_file(text)
 
     assert sentence in str(refused.value)
 
@@ -169,7 +169,7 @@ def test_settings_come_before_project_json_before_what_is_seen(
     files = {"go.mod": "", "project.json": said}
     repo = workshop.repository(tmp_path / "repo", files)
 
-    ways = project.read(repo, environ=every_tool, given={"build": (("settings",),)})
+    ways = project.read_commands(repo, environ=every_tool, given={"build": (("settings",),)})
 
     origins = [
         way.origin
@@ -264,4 +264,4 @@ def test_of_a_file_with_many_uses_only_what_steers_checks_is_guarded(
         (repo / name).write_bytes(files[name].replace(old, new).encode())
 
     head = workshop.git(repo, "rev-parse", "HEAD").strip()
-    assert tuple(suite_runs.compare(repo, SuiteTerms(base=head)).guard.notes) == notes
+    assert tuple(suite_runs.compare_with_base(repo, SuiteTerms(base=head)).guard.notes) == notes

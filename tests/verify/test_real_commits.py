@@ -13,10 +13,10 @@ from remit.model.contract import Criterion, Timing
 from remit.plan import activities, contract
 from remit.testing import START
 from remit.verify import project
-from remit.verify.command import files_called
+from remit.verify.command import files_named_by
 from remit.verify.project import ACTIVITIES
 from remit.verify.runners import CheckCommand
-from remit.verify.suite_runs import CaseSelection, words
+from remit.verify.suite_runs import CaseSelection, command_arguments
 from tests.soak import one_in
 from tests.verify import workshop
 
@@ -59,7 +59,7 @@ def ways(tmp_path_factory: pytest.TempPathFactory) -> dict[str, project.ProjectC
     found = {}
     for name, files in SHAPES.items():
         place = workshop.write(tmp_path_factory.mktemp("shapes") / name, files)
-        found[name] = project.read(place, environ={"PATH": str(tools), "HOME": str(tools)})
+        found[name] = project.read_commands(place, environ={"PATH": str(tools), "HOME": str(tools)})
     return found
 
 
@@ -72,9 +72,9 @@ def can_be_carried_out(
     way = ways.command_for(criterion.activity)
     if not isinstance(way, CheckCommand):
         return ways.is_idle(criterion.activity) or criterion.timing is Timing.DEFERRED
-    if criterion.pattern is None or files_called(criterion.pattern, changed):
-        return bool(words(way))
-    return bool(words(way, CaseSelection(name=criterion.pattern)))
+    if criterion.pattern is None or files_named_by(criterion.pattern, changed):
+        return bool(command_arguments(way))
+    return bool(command_arguments(way, CaseSelection(name=criterion.pattern)))
 
 
 @one_in(4)
@@ -89,7 +89,7 @@ def test_a_real_commit_gets_the_right_contract_and_it_can_be_carried_out(
     )
     asked = contract.ContractRequest(commit["subject"], tuple(commit["files"]), diff)
 
-    drafted = contract.draft(asked, activities.default(), START)
+    drafted = contract.draft_contract(asked, activities.default_activities(), START)
 
     assert drafted.contract.type.value == str(commit["kind"])
     assert drafted.unsure is None

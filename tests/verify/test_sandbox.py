@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from remit.errors import BadInput
 from remit.verify import ground
-from remit.verify.ground import Toolchain, installed
+from remit.verify.ground import Toolchain, installed_folders
 from remit.verify.sandbox import Sandbox, SandboxFiles, SandboxRefusal, SandboxResult
 from tests.verify import workshop
 from tests.verify.workshop import PYTHON, SMALL
@@ -111,7 +111,7 @@ async def test_what_is_shown_is_read_and_never_written(work: Path, tmp_path: Pat
 
     found = await Sandbox(SMALL).run(
         (SH, "-c", "cat .venv/kept; echo changed > .venv/kept; rm .venv/kept"),
-        SandboxFiles(archive, work, installed(work, (".venv",))),
+        SandboxFiles(archive, work, installed_folders(work, (".venv",))),
     )
 
     assert isinstance(found, SandboxResult)
@@ -123,7 +123,7 @@ def test_an_installed_folder_that_is_a_link_is_not_shown(work: Path, tmp_path: P
     workshop.write(tmp_path, {"elsewhere/key": "secret"})
     (work / ".venv").symlink_to(tmp_path / "elsewhere")
 
-    assert installed(work, (".venv",)) == ()
+    assert installed_folders(work, (".venv",)) == ()
 
 
 @pytest.mark.parametrize("home", ["{home}/bin", "/etc/bin", "/bin", "{home}/.ssh"])

@@ -147,8 +147,8 @@ def test_what_a_repository_configures_is_not_run_when_git_is_asked(
         workshop.write(work, {f".git/hooks/{hook}": f"#!/bin/sh\n{trap}\n"})
         (work / ".git/hooks" / hook).chmod(0o755)
 
-    base = ground.commit(work, "HEAD")
-    touched = ground.changed(work, ground.tree(work, base))
+    base = ground.resolve_commit(work, "HEAD")
+    touched = ground.changed_files(work, ground.files_at_commit(work, base))
     workshop.packed(work)
 
     assert touched == (".gitattributes", "calc.py")

@@ -79,7 +79,7 @@ async def test_what_wavers_must_pass_three_times_in_a_row(
         passes = left.pop(0) == "p"
         return CheckOutcome(Result.PASS) if passes else CheckOutcome(Result.FAIL, "it fell over")
 
-    found, often = await command.settle(once)
+    found, often = await command.run_flaky(once)
 
     assert (found.result, often) == (result, attempts)
     if runs == "ppf":
@@ -87,15 +87,19 @@ async def test_what_wavers_must_pass_three_times_in_a_row(
 
 
 def test_what_differs_from_run_to_run_is_left_out_of_an_error() -> None:
-    first = suite_judge.useful("it failed", "x <A object at 0x7f1234567890>\n1 failed in 0.12s\n")
-    second = suite_judge.useful("it failed", "x <A object at 0x7fabcdef0123>\n1 failed in 3.40s\n")
+    first = suite_judge.output_excerpt(
+        "it failed", "x <A object at 0x7f1234567890>\n1 failed in 0.12s\n"
+    )
+    second = suite_judge.output_excerpt(
+        "it failed", "x <A object at 0x7fabcdef0123>\n1 failed in 3.40s\n"
+    )
 
     assert first == second == "it failed:\nx <A object at 0x…>\n1 failed in …"
 
 
 @given(output=st.text(), why=st.text(max_size=200))
 def test_an_error_is_never_longer_than_may_be_told(output: str, why: str) -> None:
-    assert len(suite_judge.useful(why, output)) <= suite_judge.MAX_CHARACTERS
+    assert len(suite_judge.output_excerpt(why, output)) <= suite_judge.MAX_CHARACTERS
 
 
 def test_a_summary_claims_no_more_than_was_seen() -> None:

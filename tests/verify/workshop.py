@@ -132,7 +132,7 @@ def check(
     terms: SuiteTerms = SuiteTerms(),  # noqa: B008 - frozen
     limits: SandboxLimits = SMALL,
 ) -> CommandCheck:
-    ways = project.read(
+    ways = project.read_commands(
         place,
         environ=environ(),
         given={name: (argv,) for name, argv in (given or {}).items()},

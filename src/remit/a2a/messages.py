@@ -12,7 +12,7 @@ from msgspec import Struct
 from remit import __version__
 from remit.errors import BadInput
 from remit.model.codec import Json, JsonMap, moment, stamp, text_of
-from remit.model.proof import label
+from remit.model.proof import unverified_label
 from remit.model.status import Reason, Status
 from remit.peer.agent_operations import AgentTaskView
 from remit.peer.rpc import BAD_PARAMS, NO_REQUEST, RpcError, RpcMessage
@@ -91,7 +91,10 @@ def artifact(view: AgentTaskView) -> "JsonMap | None":
         "artifactId": "deliverable",
         "name": view.task.title,
         "parts": [{"text": view.deliverable, "mediaType": "text/markdown"}],
-        "metadata": {"taint": view.task.taint.value, "notVerified": label(view.task) or None},
+        "metadata": {
+            "taint": view.task.taint.value,
+            "notVerified": unverified_label(view.task) or None,
+        },
     }
 
 

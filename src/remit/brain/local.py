@@ -54,7 +54,7 @@ def choose_local_model(
     folder: Path, wanted: BrainSettings, weights: ModelWeights = QWEN
 ) -> ModelChoice:
     """What the local model can be asked for, or what it lacks."""
-    lacks = lacking(folder, weights)
+    lacks = setup_problem(folder, weights)
     model = ModelConfig(Vendor.LOCAL, weights.name, None, "", None)
     limits = ModelLimits(wanted.time_limit, min(wanted.token_limit, MAX_ANSWER_TOKENS))
     if lacks:
@@ -63,9 +63,9 @@ def choose_local_model(
     return ModelChoice(dict.fromkeys(_ABLE, model), unable, limits)
 
 
-def lacking(folder: Path, weights: ModelWeights = QWEN) -> str:
+def setup_problem(folder: Path, weights: ModelWeights = QWEN) -> str:
     """Return what must be done before the local model can run; empty if nothing."""
-    if runtime := lacks_runtime():
+    if runtime := runtime_problem():
         return runtime
     if not (folder / weights.file).is_file():
         return (
@@ -75,7 +75,7 @@ def lacking(folder: Path, weights: ModelWeights = QWEN) -> str:
     return ""
 
 
-def lacks_runtime() -> str:
+def runtime_problem() -> str:
     """Return what to install first; empty if nothing."""
     if find_spec(_RUNTIME) is None:
         return f"The local model needs one more package: {EXTRA}. Then start Remit again."

@@ -65,14 +65,14 @@ class McpHttpTransport(McpTransport):
             await super()._forget(number)
 
     async def _post_question(self, number: int, method: str, params: JsonMap) -> JsonMap:
-        body = mcp_server.packed(mcp_server.question(number, method, params))
+        body = mcp_server.encode_message(mcp_server.request_message(number, method, params))
         headers = self._headers(method, params)
         async with self._web.stream("POST", self._url, content=body, headers=headers) as response:
             self._check(response.status_code)
             self._session = response.headers.get(_SESSION, self._session)
             kind = response.headers.get("content-type", "").partition(";")[0].strip()
             async for part in _parts(response, kind, self._limits.name):
-                for message in mcp_server.unpacked(part):
+                for message in mcp_server.decode_messages(part):
                     if mcp_server.is_answer(message, number):
                         return message
                     await self._answer_server(message, response.status_code)
@@ -96,8 +96,8 @@ class McpHttpTransport(McpTransport):
         error = message.get("error")
         if status >= _REFUSED and isinstance(error, dict):
             raise McpRefusal(str(error.get("message") or status)[:2000])
-        self.changed = self.changed or mcp_server.says_changed(message)
-        reply = mcp_server.polite(message)
+        self.changed = self.changed or mcp_server.announces_changed_tools(message)
+        reply = mcp_server.answer_to_server(message)
         if reply is not None:
             with suppress(McpTrouble):  # a bad side message does not spoil the answer
                 await self._send(reply)
@@ -107,7 +107,7 @@ class McpHttpTransport(McpTransport):
         try:
             async with asyncio.timeout(self._limits.seconds):
                 async with self._web.stream(
-                    "POST", self._url, content=mcp_server.packed(message), headers=headers
+                    "POST", self._url, content=mcp_server.encode_message(message), headers=headers
                 ):
                     pass  # nothing to read: it was a notification
         except (TimeoutError, httpx2.HTTPError):

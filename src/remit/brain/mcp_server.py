@@ -61,7 +61,7 @@ class McpTransport(ABC):
         number, limits = next(self._numbers), self._limits
         try:
             async with asyncio.timeout(limits.seconds):
-                return answer(await self._exchange(number, method, params), limits.name)
+                return result_of(await self._exchange(number, method, params), limits.name)
         except TimeoutError:
             await self._forget(number)
             why = f"The server {limits.name} did not answer in {limits.seconds:g} s."
@@ -91,16 +91,16 @@ class McpTransport(ABC):
     async def close(self) -> None: ...
 
 
-def question(number: int, method: str, params: JsonMap) -> JsonMap:
+def request_message(number: int, method: str, params: JsonMap) -> JsonMap:
     return {"jsonrpc": "2.0", "id": number, "method": method, "params": params}
 
 
-def packed(message: JsonMap) -> bytes:
+def encode_message(message: JsonMap) -> bytes:
     """Return one line; JSON has no raw newline."""
     return json.dumps(message, ensure_ascii=False, separators=(",", ":")).encode()
 
 
-def unpacked(line: bytes) -> list[JsonMap]:
+def decode_messages(line: bytes) -> list[JsonMap]:
     """Return the messages of a line; anything else is ignored."""
     try:
         found: Json = json.loads(line)
@@ -110,7 +110,7 @@ def unpacked(line: bytes) -> list[JsonMap]:
     return [each for each in every if isinstance(each, dict)]
 
 
-def polite(message: JsonMap) -> "JsonMap | None":
+def answer_to_server(message: JsonMap) -> "JsonMap | None":
     """Return the answer to a server's own request: a ping is answered, all else refused."""
     method, number = message.get("method"), message.get("id")
     if not isinstance(method, str) or not isinstance(number, int | str):
@@ -121,7 +121,7 @@ def polite(message: JsonMap) -> "JsonMap | None":
     return {"jsonrpc": "2.0", "id": number, "error": error}
 
 
-def says_changed(message: JsonMap) -> bool:
+def announces_changed_tools(message: JsonMap) -> bool:
     return message.get("method") == "notifications/tools/list_changed"
 
 
@@ -131,7 +131,7 @@ def is_answer(message: JsonMap, number: int) -> bool:
     return same and "method" not in message
 
 
-def answer(message: JsonMap, name: str) -> JsonMap:
+def result_of(message: JsonMap, name: str) -> JsonMap:
     """Return an answer's result, or raise what it means."""
     error = message.get("error")
     if isinstance(error, dict):
@@ -266,7 +266,7 @@ class McpServer:
         return params | {"_meta": meta}
 
 
-def own_name(offered: str) -> str:
+def name_at_server(offered: str) -> str:
     """Return the server's own name of a tool."""
     return offered.partition("__")[2]
 
@@ -280,7 +280,7 @@ def _tool(server: str, described: Json) -> Tool | None:
     named = isinstance(name, str) and _NAME.fullmatch(name) and len(offered) <= _MAX_NAME_CHARACTERS
     if not named or not isinstance(takes, dict) or not _is_sound(takes):
         return None
-    says = outside.neutral(str(described.get("description") or ""))[:_MAX_DESCRIPTION_CHARACTERS]
+    says = outside.neutralise(str(described.get("description") or ""))[:_MAX_DESCRIPTION_CHARACTERS]
     return Tool(offered, f"Of the server {server}, in its own words: {says}", _quiet(takes))
 
 
@@ -288,7 +288,7 @@ def _is_sound(takes: JsonMap) -> bool:
     """Whether a schema describes arguments, and is neither long nor deep."""
     with suppress(ValueError, RecursionError):
         long = len(json.dumps(takes, ensure_ascii=False)) > _MAX_SCHEMA_CHARACTERS
-        parts, deep = tools.size(takes)
+        parts, deep = tools.schema_size(takes)
         return takes.get("type") == "object" and not (
             long or parts > _MAX_PARTS or deep > _MAX_DEPTH
         )
@@ -300,7 +300,7 @@ def _quiet(takes: JsonMap) -> JsonMap:
     calmed: JsonMap = {}
     for name, part in takes.items():
         if name in ("description", "title") and isinstance(part, str):
-            calmed[name] = outside.neutral(part)[:_MAX_DESCRIPTION_CHARACTERS]
+            calmed[name] = outside.neutralise(part)[:_MAX_DESCRIPTION_CHARACTERS]
         elif isinstance(part, dict):
             calmed[name] = _quiet(part)
         elif isinstance(part, list):

@@ -23,7 +23,7 @@ from msgspec import Struct
 
 from remit.brain import mcp_server
 from remit.brain.choose import Secret
-from remit.brain.mcp_server import McpLimits, McpServer, McpTransport, McpTrouble, own_name
+from remit.brain.mcp_server import McpLimits, McpServer, McpTransport, McpTrouble, name_at_server
 from remit.model.codec import JsonMap, text_of
 from remit.model.reply import Policy, Tool, ToolCall, ToolResult
 from remit.model.task import Taint, Task
@@ -44,14 +44,14 @@ class ToolPins:
     def is_changed(self, tool: Tool) -> bool:
         """Whether its description changed; a new tool has not changed."""
         known = self._read()
-        return self._broken or known.get(tool.name, digest(tool)) != digest(tool)
+        return self._broken or known.get(tool.name, tool_digest(tool)) != tool_digest(tool)
 
     def pin(self, tool: Tool) -> None:
         """Record that the owner allows it as it describes itself now. Durable before use."""
         known = self._read()
-        if known.get(tool.name) == digest(tool):
+        if known.get(tool.name) == tool_digest(tool):
             return
-        self._known = known | {tool.name: digest(tool)}
+        self._known = known | {tool.name: tool_digest(tool)}
         self._broken = False
         self._path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         write_atomic(self._path, json.dumps(self._known, indent=1, sort_keys=True), mode=PRIVATE)
@@ -69,7 +69,7 @@ class ToolPins:
         return self._known
 
 
-def digest(tool: Tool) -> str:
+def tool_digest(tool: Tool) -> str:
     """Return the digest of everything a tool says about itself."""
     return hashlib.sha256(text_of([tool.name, tool.says, tool.schema]).encode()).hexdigest()
 
@@ -105,7 +105,7 @@ class McpTool(Struct, frozen=True):
         del task
         await asyncio.to_thread(self.pins.pin, self.tool)
         try:
-            description, failed = await self.server.call(own_name(self.tool.name), call.args)
+            description, failed = await self.server.call(name_at_server(self.tool.name), call.args)
         except McpTrouble as trouble:
             doubt = trouble.sent and not self.may_repeat
             taint = Taint.OWNER  # these are our words
@@ -167,7 +167,7 @@ class McpToolSource:
         self._asked_at = self._clock.now()
 
     def _offered(self, tool: Tool) -> McpTool:
-        policy = self._chosen.policy_of(own_name(tool.name))
+        policy = self._chosen.policy_of(name_at_server(tool.name))
         return McpTool(tool, self._server, policy, self._pins, self._chosen.repeat)
 
     async def _dial(self) -> McpTransport:
@@ -175,7 +175,7 @@ class McpToolSource:
         if chosen.command:
             names = (*_ALWAYS, *chosen.env)
             environ = {name: self._environ[name] for name in names if name in self._environ}
-            return await start(chosen.command, environ, limits, self._folder)
+            return await start_server(chosen.command, environ, limits, self._folder)
         from remit.brain.mcp_http import McpHttpTransport  # noqa: PLC0415 - a slow import, for few
 
         token = self._environ.get(chosen.token_env, "") if chosen.token_env else ""
@@ -208,7 +208,7 @@ class McpProcess(McpTransport):
         answer: asyncio.Future[JsonMap] = asyncio.get_running_loop().create_future()
         self._waiting[number] = answer
         try:
-            await self._send(mcp_server.question(number, method, params))
+            await self._send(mcp_server.request_message(number, method, params))
             return await answer
         finally:
             self._waiting.pop(number, None)
@@ -230,7 +230,7 @@ class McpProcess(McpTransport):
         stdin = self._running.stdin
         assert stdin is not None  # noqa: S101 - it is a pipe
         try:
-            stdin.write(mcp_server.packed(message) + b"\n")
+            stdin.write(mcp_server.encode_message(message) + b"\n")
             await stdin.drain()
         except (OSError, RuntimeError):
             raise McpTrouble(f"The server {self._limits.name} has ended.", sent=True) from None
@@ -241,7 +241,7 @@ class McpProcess(McpTransport):
         why = "has ended"
         try:
             while line := await stdout.readline():
-                for message in mcp_server.unpacked(line):
+                for message in mcp_server.decode_messages(line):
                     await self._take(message)
                 if self._unasked > _MAX_UNASKED_MESSAGES:
                     why = "talks without being asked"
@@ -253,7 +253,7 @@ class McpProcess(McpTransport):
         self._break(f"The server {self._limits.name} {why}.")
 
     async def _take(self, message: JsonMap) -> None:
-        self.changed = self.changed or mcp_server.says_changed(message)
+        self.changed = self.changed or mcp_server.announces_changed_tools(message)
         number = message.get("id")
         waiting = self._waiting.get(number) if isinstance(number, int) else None
         if waiting is not None and mcp_server.is_answer(message, int(str(number))):
@@ -262,7 +262,7 @@ class McpProcess(McpTransport):
                 waiting.set_result(message)
             return
         self._unasked += 1
-        reply = mcp_server.polite(message)
+        reply = mcp_server.answer_to_server(message)
         if reply is not None:
             await self._send(reply)
 
@@ -275,7 +275,7 @@ class McpProcess(McpTransport):
             programs.signal_group(self._running, signal.SIGKILL)
 
 
-async def start(
+async def start_server(
     command: Sequence[str], environ: Mapping[str, str], limits: McpLimits, folder: Path
 ) -> McpProcess:
     """Start a program; its stderr goes to a file in the folder."""

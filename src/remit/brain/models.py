@@ -134,7 +134,7 @@ _PRICED: Final = {
 }
 
 
-def reckon(prompt: Prompt, answer: int) -> Usage:
+def estimate_usage(prompt: Prompt, answer: int) -> Usage:
     """Return the tokens of the whole prompt and of the longest answer; one request."""
     texts = (prompt.whole, *prompt.earlier, *(each.name + each.says for each in prompt.tools))
     schemas = (text_of(each.schema) for each in prompt.tools)
@@ -142,7 +142,7 @@ def reckon(prompt: Prompt, answer: int) -> Usage:
     return Usage(tokens=math.ceil(size / _BYTES) + answer, requests=1)
 
 
-def cents(model: ModelConfig, asked: int, answered: int) -> int:
+def price_in_cents(model: ModelConfig, asked: int, answered: int) -> int:
     """Return what these tokens cost, rounded up; 0 if no price is known.
 
     It loads the vendors' library; callers have loaded it already.
@@ -240,10 +240,10 @@ class ModelBrain:
     async def estimate(self, prompt: Prompt) -> Usage:
         """Return what a request may cost at most; money only if the price is known."""
         answer = self._choice.limits.tokens
-        usage = reckon(prompt, answer)
+        usage = estimate_usage(prompt, answer)
         if (model := self._model) is not None:
             await self._line()  # loads the price table
-            usage = replace(usage, cents=cents(model, usage.tokens - answer, answer))
+            usage = replace(usage, cents=price_in_cents(model, usage.tokens - answer, answer))
         if self.fallback is None:
             return usage
         other = await self.fallback.estimate(prompt)
@@ -381,13 +381,13 @@ class Summariser:
         self._brain = brain
 
     async def __call__(self, before: str, runs: Sequence[str]) -> str | None:
-        reply = await self._brain.think(prompt(before, runs), session=_SESSION)
+        reply = await self._brain.think(summary_prompt(before, runs), session=_SESSION)
         if reply is None or reply.ask is not None or reply.flaw is not None or reply.calls:
             return None
-        return outside.neutral(reply.text).strip() or None
+        return outside.neutralise(reply.text).strip() or None
 
 
-def prompt(before: str, runs: Sequence[str]) -> Prompt:
+def summary_prompt(before: str, runs: Sequence[str]) -> Prompt:
     """Return the prompt; the runs are in order."""
     parts = [outside.mark(before, "the memory so far")] if before else []
     parts += [outside.mark(run, f"run {n} of {len(runs)}") for n, run in enumerate(runs, 1)]

@@ -35,11 +35,11 @@ _CHAT: Final = re.compile(
 def mark(text: str, whence: str) -> str:
     """The text as the brain may be shown it; `whence` says where it came from."""
     source = _one_line(whence)
-    shown = "\n".join(f"| {line}".rstrip() for line in neutral(text).split("\n"))
+    shown = "\n".join(f"| {line}".rstrip() for line in neutralise(text).split("\n"))
     return f"[Outside text, from {source}. {SAYS}]\n{shown}\n{_END}"
 
 
-def neutral(text: str) -> str:
+def neutralise(text: str) -> str:
     """Return the text without markup, markers or invisible characters."""
     visible = _UNSEEN.sub("", _LINE_END.sub("\n", text))
     broken = _CLOSES.sub("\u203a", _OPENS.sub("\u2039", visible))
@@ -47,5 +47,5 @@ def neutral(text: str) -> str:
 
 
 def _one_line(whence: str) -> str:
-    words = " ".join(neutral(whence).split()).translate({ord("["): "(", ord("]"): ")"})
+    words = " ".join(neutralise(whence).split()).translate({ord("["): "(", ord("]"): ")"})
     return words[:_MAX_ORIGIN_CHARACTERS].rstrip(" .") or "somewhere"

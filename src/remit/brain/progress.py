@@ -102,7 +102,7 @@ class ProgressListener(AbstractAsyncContextManager["ProgressListener"]):
         text, self._lines = self._lines, ""
         self._last, self._spoke = self._now(), True
         if text.strip() or done:
-            await self._tell(plain(self._redact(text)), tuple(done))
+            await self._tell(readable_text(self._redact(text)), tuple(done))
 
 
 class Markers:
@@ -138,7 +138,7 @@ class Markers:
         return [n]
 
 
-def ticked(text: str, items: int) -> tuple[int, ...]:
+def ticked_items(text: str, items: int) -> tuple[int, ...]:
     """Return the work items that a whole reply marks as done."""
     markers = Markers(items)
     return tuple(n for line in text.split("\n") for n in markers.read(line))
@@ -156,10 +156,10 @@ def _fence(fence: str, line: str) -> str:
     return "" if run.startswith(fence) and not rest.strip() else fence
 
 
-def plain(text: str) -> str:
+def readable_text(text: str) -> str:
     """Return the text without lone surrogates and without meaningful tags."""
     whole = text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
-    return outside.neutral(whole).rstrip("\n")
+    return outside.neutralise(whole).rstrip("\n")
 
 
 MAX_ANSWER_CHARS: Final = 1_000_000  # of one answer; the gate reads a quarter of it at most
@@ -172,21 +172,23 @@ _DELIVERABLE_TAG: Final = re.compile(
 )
 
 
-def hold(text: str, why: str) -> str:
+def hold_back(text: str, why: str) -> str:
     """Return the same text with its tags broken and a reason on top."""
     return f"[Held: {why}]\n\n{_DELIVERABLE_TAG.sub(_defused, text)}".rstrip()
 
 
-def bounded(reply: Reply) -> Reply:
+def limit_reply(reply: Reply) -> Reply:
     """Return the reply; of one that is too long only the beginning, which is never sent."""
     if len(reply.text) <= MAX_ANSWER_CHARS:
         return reply
-    return replace(too_long(reply.text), usage=reply.usage)
+    return replace(long_reply(reply.text), usage=reply.usage)
 
 
-def too_long(text: str) -> Reply:
+def long_reply(text: str) -> Reply:
     """Return what is kept of an answer that did not end; its calls are not run."""
-    return Reply(hold(text[:KEPT_CHARS], TOO_LONG), flaw=f"The answer is not whole: {TOO_LONG}")
+    return Reply(
+        hold_back(text[:KEPT_CHARS], TOO_LONG), flaw=f"The answer is not whole: {TOO_LONG}"
+    )
 
 
 def _defused(found: re.Match[str]) -> str:

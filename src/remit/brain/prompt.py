@@ -139,9 +139,9 @@ def render(
         _contract(plan.contract, task),
         _quiet(task),
         *_since(task),
-        time(now) if now else "",
+        time_sentence(now) if now else "",
     ]
-    lines = rules(standing, delivers=bool(plan.delivery))
+    lines = render_rules(standing, delivers=bool(plan.delivery))
     return Prompt(_joined(parts), lines, _joined(_recalled(memory)))
 
 
@@ -154,7 +154,7 @@ def _quiet(task: Task) -> str:
     return f"{_QUIET}\n{words if is_owners(task) else outside.mark(words, _origin(task))}"
 
 
-def rules(standing: PromptContext, *, delivers: bool) -> str:
+def render_rules(standing: PromptContext, *, delivers: bool) -> str:
     """Return the rules that are the same for every task with these channels."""
     ticks = _TICK_BY_TOOL if standing.ticks_by_tool else _TICK_BY_LINE
     guidelines = _section("Guidelines of your owner", standing.guidelines)
@@ -189,13 +189,13 @@ def _since(task: Task) -> Sequence[str]:
     ]
 
 
-def goes_on(task: Task, now: datetime | None = None) -> str:
+def continuation(task: Task, now: datetime | None = None) -> str:
     """Return the prompt that continues a run after the owner was asked."""
     text = task.owner_notes[-1] if task.owner_notes else "Go on."
-    return _joined([f"The owner says: {text}", time(now) if now else ""])
+    return _joined([f"The owner says: {text}", time_sentence(now) if now else ""])
 
 
-def time(now: datetime) -> str:
+def time_sentence(now: datetime) -> str:
     """Return the current time as wall time, with its offset."""
     day = f"{_DAYS[now.weekday()]}day {now.day} {_MONTHS[now.month - 1]} {now.year}"
     offset = now.isoformat(timespec="minutes")[len("2026-03-02T10:00") :]

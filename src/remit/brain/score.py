@@ -76,7 +76,7 @@ class ModelScorer:
             return None
 
     async def _stored_score(self, task: Task) -> UrgencyScore | None:
-        return await self._db.read(queue.get_score, digest(task))
+        return await self._db.read(queue.get_score, score_key(task))
 
     async def _new_score(self, task: Task) -> UrgencyScore | None:
         async with self._free:
@@ -85,13 +85,13 @@ class ModelScorer:
             if stored is not None:
                 return stored
             filled = await self._ask(task)
-            found = checked(filled.form) if isinstance(filled, FilledForm) else None
+            found = valid_score(filled.form) if isinstance(filled, FilledForm) else None
             if found is not None:
-                await self._db.write(queue.keep_score, digest(task), found, self._clock.now())
+                await self._db.write(queue.keep_score, score_key(task), found, self._clock.now())
             return found
 
     async def _ask(self, task: Task) -> FilledForm[Urgency] | Reply | Ask:
-        words = prompt(task)
+        words = score_prompt(task)
 
         async def fill() -> FilledForm[Urgency] | Reply:
             async with asyncio.timeout(self._seconds):
@@ -103,7 +103,7 @@ class ModelScorer:
         return await self._budget.pay(f"{task.id}:score:{task.lease}", task, estimate, fill)
 
 
-def prompt(task: Task) -> Prompt:
+def score_prompt(task: Task) -> Prompt:
     """What the model is told. The task's words are shown, not followed."""
     text = f"{task.title}\n\n{task.instructions}"
     shown = text if len(text) <= MAX_TEXT_CHARACTERS else f"{text[:MAX_TEXT_CHARACTERS]} […]"
@@ -112,7 +112,7 @@ def prompt(task: Task) -> Prompt:
     return Prompt(f"{_ASKED}\n\n{outside.mark(shown, source)}")
 
 
-def checked(form: Urgency) -> UrgencyScore | None:
+def valid_score(form: Urgency) -> UrgencyScore | None:
     """Return the score if it is within bounds; the reason is one short line."""
     if not 0 <= form.score <= 1:  # NaN is not within them either
         return None
@@ -120,7 +120,7 @@ def checked(form: Urgency) -> UrgencyScore | None:
     return UrgencyScore(float(form.score), why[:MAX_WHY_CHARACTERS] or "no reason given")
 
 
-def digest(task: Task) -> str:
+def score_key(task: Task) -> str:
     """Return the key of a score: the same words from the same kind of source."""
     parts = [task.title, task.instructions, task.source.kind, task.taint]
     return hashlib.sha256(text_of(list(parts)).encode()).hexdigest()

@@ -44,7 +44,7 @@ from pydantic_ai.usage import UsageLimits
 
 from remit.brain import vendors
 from remit.brain.choose import FilledForm, ModelConfig, ModelLimits
-from remit.brain.progress import KEPT_CHARS, MAX_ANSWER_CHARS, TOO_LONG, hold, too_long
+from remit.brain.progress import KEPT_CHARS, MAX_ANSWER_CHARS, TOO_LONG, hold_back, long_reply
 from remit.errors import Permanent, Transient
 from remit.model.codec import JsonMap, without_surrogates
 from remit.model.reply import Ask, Prompt, Reply, Tool, ToolCall, ToolResult, Usage
@@ -84,7 +84,7 @@ class SharedModelConnection:
                     output_type=[str, DeferredToolRequests] if prompt.tools else str,
                     toolsets=[_toolset(prompt.tools)] if prompt.tools else None,
                     deferred_tool_results=_results(prompt.results),
-                    message_history=join(prompt.earlier, prompt.recalled),
+                    message_history=join_runs(prompt.earlier, prompt.recalled),
                     conversation_id=session,
                     event_stream_handler=listener.listen if listener else None,
                     usage_limits=UsageLimits(request_limit=1),
@@ -92,18 +92,18 @@ class SharedModelConnection:
                 )
             except Exception as error:  # noqa: BLE001 - all that a vendor throws is sorted
                 if listener is not None and listener.is_full:
-                    return too_long(listener.beginning)
+                    return long_reply(listener.beginning)
                 return self._unanswered(error, messages)
         if len(result.response.text or "") > MAX_ANSWER_CHARS:
             return replace(
-                too_long(without_surrogates(result.response.text or "")),
+                long_reply(without_surrogates(result.response.text or "")),
                 usage=_usage([result.response]),
             )
         run = Conversation(
             messages=result.new_messages(), usage=result.usage, conversation_id=session
         )
         reply = self._read(result.response, result.output)
-        return replace(reply, state=without_surrogates(dump(run)))
+        return replace(reply, state=without_surrogates(dump_run(run)))
 
     async def fill(self, prompt: Prompt, form: type[T], session: str) -> FilledForm[T] | Reply:
         """Have a form filled in; an invalid one goes back to the model, twice."""
@@ -132,7 +132,7 @@ class SharedModelConnection:
         last = _last(messages)
         if isinstance(error, UnexpectedModelBehavior) and last:
             return self._read(last, last.text or "")
-        sorted_ = vendors.sort(error, self._model)
+        sorted_ = vendors.classify_error(error, self._model)
         if isinstance(sorted_, Ask):
             return Reply("", ask=sorted_)
         raise sorted_ from None
@@ -158,7 +158,7 @@ class SharedModelConnection:
                 why = f"{self._model} ended it with {str(details['finish_reason'])[:40]!r}."
             case _:
                 raise Transient(f"{self._model} broke off before its answer was whole.")
-        return Reply(hold(text, why), usage=usage, flaw=f"The answer is not whole: {why}")
+        return Reply(hold_back(text, why), usage=usage, flaw=f"The answer is not whole: {why}")
 
 
 def _bound(form: type[T], model: ModelConfig) -> ToolOutput[T] | NativeOutput[T]:
@@ -283,13 +283,13 @@ def _price(response: ModelResponse) -> float:
 _VERSION: Final = 1
 
 
-def dump(run: Conversation) -> str:
+def dump_run(run: Conversation) -> str:
     """Return a run as text for the store."""
     inner = ConversationTypeAdapter.dump_python(run, mode="json")
     return json.dumps({"version": _VERSION, "run": inner}, ensure_ascii=False)
 
 
-def load(state: str) -> Conversation:
+def load_run(state: str) -> Conversation:
     """Parse a stored run; an unreadable one is refused."""
     try:
         outer = json.loads(state)
@@ -301,11 +301,11 @@ def load(state: str) -> Conversation:
     raise Permanent(f"What an earlier run left cannot be read by this Remit ({why}).")
 
 
-def join(states: Iterable[str], recalled: str = "") -> list[ModelMessage]:
+def join_runs(states: Iterable[str], recalled: str = "") -> list[ModelMessage]:
     """Return the messages of earlier runs, oldest first, after the recalled text.
 
     States of another kind of brain are ignored: a series may have changed its brain.
     """
     first = [ModelRequest([UserPromptPart(recalled)])] if recalled else []
     ours = (state for state in states if state.startswith("{"))
-    return [*first, *(message for state in ours for message in load(state).messages)]
+    return [*first, *(message for state in ours for message in load_run(state).messages)]

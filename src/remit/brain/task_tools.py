@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Final, TypeAlias
 
 from remit.brain import workspace_tools
-from remit.brain.tools import TOOLS, OwnTool, number, text
+from remit.brain.tools import TOOLS, OwnTool, number_argument, text_argument
 from remit.brain.web_tools import WebTools
 from remit.errors import BadInput, NotFound
 from remit.files.kept_files import KeptFiles
@@ -47,7 +47,7 @@ def create_task(policy: Policy, db: Database, admit: Admit) -> OwnTool:
     return OwnTool(TOOLS["create_task"], policy, create, asks_if_tainted=True)
 
 
-def depth(task: Task) -> int:
+def task_depth(task: Task) -> int:
     """Return how many tasks are above this one; only tasks made by a brain have any."""
     counted = task.context.get("depth")
     made = task.source.kind is SourceKind.AGENT
@@ -55,19 +55,19 @@ def depth(task: Task) -> int:
 
 
 def _cue(task: Task, call: ToolCall) -> Cue:
-    below = depth(task) + 1
+    below = task_depth(task) + 1
     if below > MAX_DEPTH:
         sentence = f"This task was made {MAX_DEPTH} tasks deep; it makes no more. Do it here."
         raise BadInput(sentence)
     items = call.args.get("work")
-    when = text(call, "when")
+    when = text_argument(call, "when")
     # The same call after a crash is the same task; the arguments are part of the ref because a
     # vendor may give two calls one id.
     same = hashlib.sha256(f"{call.id}\x1f{call.digest}".encode()).hexdigest()[:32]
     return Cue(
         source=Source(SourceKind.AGENT, _family(task) + same),
-        title=text(call, "title"),
-        text=text(call, "instructions"),
+        title=text_argument(call, "title"),
+        text=text_argument(call, "instructions"),
         work=tuple(WorkItem(str(item)) for item in items) if isinstance(items, list) else (),
         delivery=(Delivery("dashboard"),),
         scheduled_for=moment(when) if when else None,
@@ -96,7 +96,7 @@ async def _ask(task: Task, call: ToolCall) -> ToolResult:
 
 
 async def _tick(task: Task, call: ToolCall) -> ToolResult:
-    n = number(call, "n", 0)
+    n = number_argument(call, "n", 0)
     if 1 <= n <= len(task.work):
         return ToolResult(call.id, f"Item {n} is done.", done=(n,))
     there = "\n".join(f"{at}. {item.description}" for at, item in enumerate(task.work, 1))
@@ -111,8 +111,8 @@ _MAX_TASKS: Final = 10
 
 def read_task_log(policy: Policy, db: Database) -> OwnTool:
     async def read(task: Task, call: ToolCall) -> ToolResult:
-        named = text(call, "task_id")
-        last, before = number(call, "last", 40), number(call, "before", 0)
+        named = text_argument(call, "task_id")
+        last, before = number_argument(call, "last", 40), number_argument(call, "before", 0)
         wanted = task_id(named) if named else None
         read, found = await db.read(_read_events, task, wanted, last, before)
         return ToolResult(
@@ -167,7 +167,10 @@ _LOOKED: Final = 50  # with the words, of which some may not be told
 
 def search_tasks(policy: Policy, db: Database, find: Find | None = None) -> OwnTool:
     async def look(task: Task, call: ToolCall) -> ToolResult:
-        query, limit = text(call, "query"), min(number(call, "limit", MAX_RESULTS), MAX_RESULTS)
+        query, limit = (
+            text_argument(call, "query"),
+            min(number_argument(call, "limit", MAX_RESULTS), MAX_RESULTS),
+        )
 
         def fits(other: Task) -> bool:
             return other.id != task.id and may_see(task, other)
@@ -194,7 +197,7 @@ def _line(task: Task) -> str:
     return f"- {task.id} · {task.title} · {task.status} · {when}{outcome}"
 
 
-def own(  # noqa: PLR0913 - each tool needs something else
+def built_in_tools(  # noqa: PLR0913 - each tool needs something else
     tools: ToolSettings,
     db: Database,
     admit: Admit,

@@ -16,7 +16,7 @@ from remit.brain import command, progress, prompt
 from remit.brain.budget import Budget, MeteredBrain
 from remit.brain.choose import NO_MODEL
 from remit.brain.models import ModelBrain
-from remit.brain.progress import ProgressCallback, ProgressListener, bounded
+from remit.brain.progress import ProgressCallback, ProgressListener, limit_reply
 from remit.brain.prompt import PromptContext, Reachable
 from remit.brain.tools import Toolbox
 from remit.model.contract import Plan
@@ -117,12 +117,12 @@ class Thinker:
     async def _say(
         self, words: Prompt, task: Task, items: int, tell: ProgressCallback | None
     ) -> Reply:
-        reply = bounded(await self._aloud(words, task, items, tell))
+        reply = limit_reply(await self._aloud(words, task, items, tell))
         # A brain that does not stream says in its reply what is done.
         if len(reply.text) < _LONG_CHARS:
-            ticked = progress.ticked(reply.text, items)
+            ticked = progress.ticked_items(reply.text, items)
         else:
-            ticked = await asyncio.to_thread(progress.ticked, reply.text, items)
+            ticked = await asyncio.to_thread(progress.ticked_items, reply.text, items)
         done = {*reply.done, *ticked}
         return replace(reply, done=tuple(sorted(done)))
 
@@ -146,7 +146,7 @@ class Thinker:
         states = [exchange.reply.state for exchange in past if exchange.reply.state]
         results = _results(past)
         if states:
-            text = "" if results else prompt.goes_on(task, now)
+            text = "" if results else prompt.continuation(task, now)
             words = replace(words, text=text, results=results)
         earlier = await self._states(memory.runs) if self._states and memory.runs else ()
         return replace(words, earlier=(*earlier, *states), tools=tools)

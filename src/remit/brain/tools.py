@@ -38,17 +38,17 @@ _TYPES: Final[Mapping[str, tuple[Callable[[Json], bool], str]]] = {
 }
 
 
-def problem(schema: JsonMap, args: JsonMap) -> str | None:
+def argument_problem(schema: JsonMap, args: JsonMap) -> str | None:
     """Return the first thing wrong with some arguments, or None."""
     return next(_problems(schema, args, "the arguments", 0), None)
 
 
-def size(schema: Json, depth: int = 0) -> tuple[int, int]:
+def schema_size(schema: Json, depth: int = 0) -> tuple[int, int]:
     """Return how many parts a schema has, and how deep it is."""
     inner = list(schema.values()) if isinstance(schema, dict) else schema
     if not isinstance(inner, list) or depth > 2 * _MAX_DEPTH:
         return 1, depth
-    sizes = [size(part, depth + 1) for part in inner] or [(0, depth)]
+    sizes = [schema_size(part, depth + 1) for part in inner] or [(0, depth)]
     return 1 + sum(parts for parts, _ in sizes), max(deep for _, deep in sizes)
 
 
@@ -200,7 +200,7 @@ class Toolbox:
         able = await self._find(call)
         if able is None:
             return ToolRuling(Policy.ALLOW)  # `use` says that it does not exist
-        wrong = problem(able.tool.schema, call.args) or ""
+        wrong = argument_problem(able.tool.schema, call.args) or ""
         policy = able.policy(task)
         if isinstance(able, OwnTool) and not wrong:
             policy = await able.policy_for(task, call)
@@ -215,7 +215,7 @@ class Toolbox:
         if not isinstance(args, dict):
             return "Arguments are a JSON object."
         able = await self._find(call)
-        wrong = problem(able.tool.schema, args) if able else None
+        wrong = argument_problem(able.tool.schema, args) if able else None
         return wrong or ToolCall(call.id, call.tool, args)
 
     async def begin(self, task: Task) -> int:
@@ -297,14 +297,14 @@ class OwnTool(Struct, frozen=True):
         return await self.work(task, call)
 
 
-def text(call: ToolCall, name: str, default: str = "") -> str:
+def text_argument(call: ToolCall, name: str, default: str = "") -> str:
     value = call.args.get(name, default)
     if not isinstance(value, str):
         raise BadInput(f"{name} must be text, not {value!r:.60}.", field=name)
     return value
 
 
-def number(call: ToolCall, name: str, default: int) -> int:
+def number_argument(call: ToolCall, name: str, default: int) -> int:
     value = call.args.get(name, default)
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise BadInput(f"{name} must be a whole number, not {value!r:.60}.", field=name)

@@ -204,7 +204,7 @@ _TABLE: Final[tuple[tuple[type[Exception], type[Ask | StepFailed], str], ...]] =
 )
 
 
-def sort(error: Exception, model: ModelConfig) -> RemitError | Ask:
+def classify_error(error: Exception, model: ModelConfig) -> RemitError | Ask:
     """Return what an error means, in a sentence without secrets."""
     ours = _ours(error)
     if ours is not None:

@@ -13,7 +13,7 @@ from typing import Final, TypeAlias, cast
 from msgspec import Struct
 
 from remit.brain.prompt import is_owners
-from remit.brain.tools import TOOLS, OwnTool, text
+from remit.brain.tools import TOOLS, OwnTool, text_argument
 from remit.errors import BadInput
 from remit.model.codec import Json, JsonMap
 from remit.model.reply import Policy, ToolCall, ToolResult
@@ -63,7 +63,7 @@ class WebTools:
         from remit.system import web  # noqa: PLC0415 - the HTTP library, for those who read pages
 
         most = web.WebLimits(limits.seconds, limits.page_bytes, limits.own_hosts)
-        page = await web.read_page(text(call, "url"), most)
+        page = await web.read_page(text_argument(call, "url"), most)
         if isinstance(page, web.WebFailure):
             return ToolResult(call.id, page.why, failed=True, taint=Taint.PUBLIC)
         words = _part(page.text, call.args.get("part"))
@@ -74,7 +74,7 @@ class WebTools:
 
     async def _search(self, task: Task, call: ToolCall) -> ToolResult:
         del task
-        query = text(call, "query")
+        query = text_argument(call, "query")
         found = await search_web(self._settings, self._key, query)
         if isinstance(found, str):
             return ToolResult(call.id, found, failed=True, taint=Taint.PUBLIC)
@@ -180,7 +180,7 @@ async def search_web(settings: WebSettings, key: Key, query: str) -> list[str] |
 
     provider = _PROVIDERS[settings.search]
     value = key() if provider.key else ""
-    if provider.key and not http_client.usable(value):
+    if provider.key and not http_client.is_header_safe(value):
         name = settings.key
         return f"The search has no key; the owner sets it with `remit secrets set {name}`."
     url = (settings.url or provider.url).rstrip("/") + provider.path

@@ -61,7 +61,7 @@ QWEN: Final = ModelWeights(
 Tell: TypeAlias = Callable[[int, int, int], None]  # part, of how many, bytes so far
 
 
-def parts() -> tuple[WeightsPart, ...]:
+def weights_parts() -> tuple[WeightsPart, ...]:
     """Return the packages with the weights, in order."""
     lock = (get_data("remit.brain", "weights.lock") or b"").decode()
     return tuple(WeightsPart(*found) for found in _LOCKED.findall(lock))

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Final
 
 from remit.brain import outside
-from remit.brain.tools import TOOLS, OwnTool, number, text
+from remit.brain.tools import TOOLS, OwnTool, number_argument, text_argument
 from remit.errors import BadInput, Conflict
 from remit.files import checks, reader
 from remit.files.kept_files import KeptFiles
@@ -48,13 +48,13 @@ class Workspace:
 
     def read_bytes(self, path: str, most: int = MAX_FILE_BYTES) -> bytes:
         with self._folder([]), _explained(path):
-            way = (self._task, *parts(path))
+            way = (self._task, *path_parts(path))
             with open_below(self._root, way, READ) as opened:
                 return _bytes(opened, path, most)
 
     def write(self, path: str, text: str) -> int:
         """Write a whole file atomically; return its size in bytes."""
-        *folders, name = parts(path)
+        *folders, name = path_parts(path)
         content = _content(text, path)
         self._check_room(path, len(content))
         with self._folder(folders) as folder:
@@ -74,7 +74,7 @@ class Workspace:
             yield folder
 
     def _check_room(self, path: str, size: int) -> None:
-        others = [had for name, had in self.files() if name != "/".join(parts(path))]
+        others = [had for name, had in self.files() if name != "/".join(path_parts(path))]
         if len(others) >= MAX_FILES:
             raise Conflict(f"A task keeps at most {MAX_FILES} files; write into one of those.")
         if sum(others) + size > MAX_TOTAL_BYTES:
@@ -82,7 +82,7 @@ class Workspace:
             raise Conflict(f"A task keeps at most {most} MB of files; {path!r:.60} is too much.")
 
 
-def parts(path: str) -> list[str]:
+def path_parts(path: str) -> list[str]:
     """Return the parts of a path; one that could lead elsewhere is refused."""
     if path.startswith("/"):
         sentence = f"{path!r:.60} begins with a slash; paths begin in the task's own folder."
@@ -169,7 +169,7 @@ def read_file(
     """`sees`: whether the model takes pictures."""
 
     async def read(task: Task, call: ToolCall) -> ToolResult:
-        path, start = text(call, "path"), max(number(call, "start", 0), 0)
+        path, start = text_argument(call, "path"), max(number_argument(call, "start", 0), 0)
         received, content = await asyncio.to_thread(
             _find, Workspace(root, task.id), kept, task, path
         )
@@ -218,8 +218,10 @@ def _picture(
 
 def write_file(policy: Policy, root: Path) -> OwnTool:
     async def write(task: Task, call: ToolCall) -> ToolResult:
-        path = text(call, "path")
-        size = await asyncio.to_thread(Workspace(root, task.id).write, path, text(call, "text"))
+        path = text_argument(call, "path")
+        size = await asyncio.to_thread(
+            Workspace(root, task.id).write, path, text_argument(call, "text")
+        )
         return ToolResult(call.id, f"{path} is written, {size} bytes.")
 
     return OwnTool(TOOLS["write_file"], policy, write)

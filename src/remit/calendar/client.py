@@ -111,7 +111,7 @@ class CalDavClient:
         place: CalendarLocation,
         *,
         seconds: float = SECONDS,
-        resolve: Resolve = safe_http.system,
+        resolve: Resolve = safe_http.resolve_host,
     ) -> None:
         self._place = place
         self._resolve = resolve
@@ -284,10 +284,12 @@ class CalDavClient:
         if there.host == named.host:
             return url
         root = f"{there.scheme}://{there.host}/"
-        found = await safe_http.find(root, resolve=self._resolve)
+        found = await safe_http.resolve_address(root, resolve=self._resolve)
         if isinstance(found, BlockedAddress):
-            own = await safe_http.find(f"{named.scheme}://{named.host}/", resolve=self._resolve)
-            near = await safe_http.find(root, private=True, resolve=self._resolve)
+            own = await safe_http.resolve_address(
+                f"{named.scheme}://{named.host}/", resolve=self._resolve
+            )
+            near = await safe_http.resolve_address(root, private=True, resolve=self._resolve)
             if not (isinstance(own, BlockedAddress) and isinstance(near, ResolvedAddress)):
                 raise Permanent(
                     f"{self._who} ({named.host}) leads to {there.host!r:.80}, which lies in a "

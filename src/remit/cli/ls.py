@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from remit.cli import clock, out, words
 from remit.cli.lookup import database_of
 from remit.cli.out import AsJson, Piece, StyledText, flag, number_flag
-from remit.model.proof import because, is_unverified
+from remit.model.proof import is_unverified, why_unverified
 from remit.model.status import Status
 from remit.model.task import Priority, SourceKind, Task, TaskType
 from remit.model.view import JsonView
@@ -83,7 +83,7 @@ def _print(tx: Tx, found: list[Task], more: str | None, *, why: bool) -> None:
         ]
         if ranked:
             row.append(task.priority.value)
-        rows.append([*row, task.title, because(task) or ""] if why else [*row, task.title])
+        rows.append([*row, task.title, why_unverified(task) or ""] if why else [*row, task.title])
     out.table(rows, head)
     if more is not None:
         out.hint(f"There are more: remit ls --cursor {more}, or --all.")

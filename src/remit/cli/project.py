@@ -113,7 +113,7 @@ def _check_folder(folder: Path, place: Path) -> None:
 def _plan(settings: Settings, place: Path, name: str) -> _Plan:
     if name in settings.projects:
         raise Conflict(f"There is a project {name} already; give this one another --name.")
-    ways = project.read(place, environ=os.environ)
+    ways = project.read_commands(place, environ=os.environ)
     found = {activity: ways.command_for(activity) for activity in ACTIVITIES}
     detected = {
         each: ", ".join(one.origin for one in way.all_commands)

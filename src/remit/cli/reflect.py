@@ -12,7 +12,7 @@ from remit.cli.request_key import new_key
 from remit.cli.tally import CommandTally
 from remit.model.codec import JsonMap, stamp
 from remit.model.ids import TaskId
-from remit.model.likeness import REFLECT, FileVersion, standing
+from remit.model.likeness import REFLECT, FileVersion, changes_in_force
 from remit.operations.settings_arguments import LookBack, Revert
 from remit.operations.shapes import lesson_history
 from remit.reflect import harvest
@@ -35,7 +35,7 @@ def status(*, json: AsJson = False) -> int:
     settings = app_settings.load()
     days, count = _written(settings.home / FOLDER)
     with open_read_only(settings.database) as tx:
-        held, due = len(standing(reflections.versions(tx))), _due(tx)
+        held, due = len(changes_in_force(reflections.versions(tx))), _due(tx)
     if json:
         content: JsonMap = {"lines": count, "days": days, "next": stamp(due) if due else None}
         out.emit(content | {"model": settings.reflect.model, "holds": held})
@@ -95,7 +95,7 @@ def rules_history(*, json: AsJson = False) -> int:
     """What lessons changed, newest first."""
     with open_read_only(app_settings.load().database) as tx:
         found = reflections.versions(tx)
-    holds = {each.no for each in standing(found)}
+    holds = {each.no for each in changes_in_force(found)}
     rows = [_version_row(each, holds) for each in reversed(found)]
     empty = "Nothing was changed yet; `remit reflect now` looks for something to learn."
     return out.listing(

@@ -28,10 +28,10 @@ from remit.model.codec import Json, JsonMap, moment
 from remit.model.contract import ContractType, Criterion, Timing
 from remit.model.recurrence import Repeats
 from remit.model.reply import Hold, Reply
-from remit.model.s2 import criterion_json
-from remit.plan.activities import RulesFile, load
-from remit.plan.contract import ContractRequest, DraftedContract, OwedChecks, draft
-from remit.plan.files import mentioned
+from remit.model.s2 import criterion_to_json
+from remit.plan.activities import RulesFile, load_activities
+from remit.plan.contract import ContractRequest, DraftedContract, OwedChecks, draft_contract
+from remit.plan.files import mentioned_files
 from remit.settings import Settings
 from remit.system.owner_zone import find_owner_zone
 
@@ -173,9 +173,9 @@ def contract(  # noqa: PLR0913 - one flag a line, as they stand in the help
     )
     papers = [RulesFile(rules, _read_file(rules, "rules"))] if rules else []
     if project is not None:
-        mine, owed = _project_rules(project, named or mentioned(words))
+        mine, owed = _project_rules(project, named or mentioned_files(words))
         papers, asked = [*mine, *papers], replace(asked, owed=owed)
-    found = draft(asked, load(*papers), clock.now())
+    found = draft_contract(asked, load_activities(*papers), clock.now())
     if json:
         out.emit(contract_to_json(found))
     else:
@@ -185,20 +185,20 @@ def contract(  # noqa: PLR0913 - one flag a line, as they stand in the help
 
 def _project_rules(name: str, paths: Sequence[str]) -> tuple[list[RulesFile], OwedChecks]:
     """Return a project's rules on top of ours, and the debt of the files."""
-    from remit.wiring.proof import papers_of, rehearsed  # noqa: PLC0415 - for who names a project
+    from remit.wiring.proof import checks_in_rehearsal, rules_files  # noqa: PLC0415 - for who names a project
 
     settings = app_settings.load()
     known = settings.projects
     if name not in known:
         there = ", ".join(sorted(known)) or "none; name one as [projects.NAME] in settings.toml"
         raise BadInput(f"There is no project {name!r:.60}; there is {there}.", field="project")
-    owed = rehearsed(settings, name, paths, clock.now())
-    return papers_of(settings, known[name].path), owed
+    owed = checks_in_rehearsal(settings, name, paths, clock.now())
+    return rules_files(settings, known[name].path), owed
 
 
 def contract_to_json(found: DraftedContract) -> JsonMap:
     """Return for programs: the type, the checks, the reason, and the question to the owner."""
-    criteria: list[Json] = [criterion_json(each) for each in found.contract.criteria]
+    criteria: list[Json] = [criterion_to_json(each) for each in found.contract.criteria]
     return {
         "type": found.contract.type.value,
         "criteria": criteria,

@@ -21,7 +21,7 @@ from remit.model.delivery import Delivery
 from remit.model.ids import SessionId, TaskId
 from remit.model.task import Creator, Source, SourceKind, Taint, Task, TaskType
 from remit.operations.shapes import priority_rules_to_json
-from remit.plan import PriorityTrial, ranked, trials
+from remit.plan import PriorityTrial, rank_task, try_rules
 from remit.plan import priority as plan_priority
 from remit.plan.priority import MAX_CHARS, PriorityRules
 from remit.settings import Settings
@@ -89,7 +89,7 @@ def try_out(
     json: AsJson = False,
 ) -> int:
     """Show which priority the rules would give existing tasks; nothing changes."""
-    from remit.brain.score import digest  # noqa: PLC0415 - loads asyncio
+    from remit.brain.score import score_key  # noqa: PLC0415 - loads asyncio
 
     settings = app_settings.load()
     rules = in_file(settings) if file is None else in_other(file)
@@ -97,7 +97,7 @@ def try_out(
     with open_read_only(settings.database) as tx:
         every = words.every_task(tx, TaskFilter(limit=search.MOST))
         chosen = every if task == "all" else [tasks.get(tx, words.find_task(tx, task))]
-        tried = trials(chosen, rules, zone, lambda each: queue.get_score(tx, digest(each)))
+        tried = try_rules(chosen, rules, zone, lambda each: queue.get_score(tx, score_key(each)))
         if task == "all":
             _tell_all(tried, json=json)
         else:
@@ -108,14 +108,18 @@ def try_out(
 def in_file(settings: Settings) -> PriorityRules:
     """Return the owner's rules from the file; without one, the built-in ones."""
     text = kept.text(settings.home / kept.PRIORITY, kept.PRIORITY, MAX_CHARS)
-    return plan_priority.default() if text is None else plan_priority.load(text, kept.PRIORITY)
+    return (
+        plan_priority.default_rules()
+        if text is None
+        else plan_priority.load_rules(text, kept.PRIORITY)
+    )
 
 
 def in_other(file: str) -> PriorityRules:
     text = kept.text(Path(file), file, MAX_CHARS)
     if text is None:
         raise NotFound("file", file)
-    return plan_priority.load(text, file)
+    return plan_priority.load_rules(text, file)
 
 
 def _hints(settings: Settings, found: PriorityRules) -> None:
@@ -216,7 +220,7 @@ def priority(
     zone = _zone(settings)
     scorer = None if score is None else _TypedScore(score)
     match = found.find(made, zone, score)
-    ranking = ranked(made, found, zone, scorer)
+    ranking = rank_task(made, found, zone, scorer)
     level, rule = ranking.priority.value, ranking.rule
     line = match.rule.line if match.rule else None
     by: JsonMap = {"name": rule.name, "because": rule.because, "line": line}

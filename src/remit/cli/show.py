@@ -25,7 +25,7 @@ from remit.model.task_file import TaskFile
 from remit.model.view import JsonView, delivery_status
 from remit.model.view import show as view
 from remit.operations.shapes import review_to_json
-from remit.specialist import SavedWork, where
+from remit.specialist import SavedWork, find_saved_work
 from remit.store import reviews, runs, spending, tasks
 from remit.store.database import Tx
 from remit.store.inbox import WaitingReview
@@ -137,7 +137,7 @@ def _put_away(task: Task) -> "JsonMap | None":
 
 def _saved_work(task: Task) -> SavedWork | None:
     over = project_of(task) and task.status in TERMINAL
-    return where(home_of(os.environ) / "worktrees", task.id) if over else None
+    return find_saved_work(home_of(os.environ) / "worktrees", task.id) if over else None
 
 
 def _emit(found: Sequence[JsonMap]) -> None:

@@ -28,7 +28,7 @@ from remit.verify.command import CommandCheck
 from remit.verify.project import ACTIVITIES, ProjectCommands
 from remit.verify.runners import MissingTool
 from remit.verify.sandbox import Sandbox, SandboxLimits
-from remit.verify.suite_runs import KEPT_RUNS, SuiteTerms, compare
+from remit.verify.suite_runs import KEPT_RUNS, SuiteTerms, compare_with_base
 
 _MOST: Final = 1_000_000  # characters of a contract or a diff
 _STYLE: Final = {
@@ -64,7 +64,7 @@ def verify(  # noqa: PLR0913 - one flag a line, as they stand in the help
         raise BadInput(
             f"{workspace} is no folder; name one that holds a project.", field="workspace"
         )
-    commit = ground.commit(where, base) if base is not None else None
+    commit = ground.resolve_commit(where, base) if base is not None else None
     before = commit or _head(where)
     changed = _changed(where, files or [], before)
     wanted = _read_contract(contract) if contract else _draft_contract(where, changed, before)
@@ -92,7 +92,7 @@ class _Work(Struct, frozen=True):
 
     async def verify(self) -> contracts.Verdict:
         ways = await asyncio.to_thread(
-            project.read,
+            project.read_commands,
             self.where,
             environ=os.environ,
             given=self.project.argvs,
@@ -186,14 +186,14 @@ def _head(where: Path) -> str | None:
     if not ground.is_repository(where):
         return None
     with suppress(BadInput):
-        return ground.commit(where, "HEAD")
+        return ground.resolve_commit(where, "HEAD")
     return None
 
 
 def _changed(where: Path, files: Sequence[str], before: str | None) -> tuple[str, ...]:
     if files or before is None:
         return tuple(files)
-    return ground.changed(where, ground.tree(where, before))
+    return ground.changed_files(where, ground.files_at_commit(where, before))
 
 
 def _draft_contract(
@@ -206,10 +206,10 @@ def _draft_contract(
         return _WHOLE
     diff = ""
     if before is not None:
-        diff = ground.diff(where, ground.tree(where, before), changed, _MOST)
+        diff = ground.text_diff(where, ground.files_at_commit(where, before), changed, _MOST)
     out.say(f"Changed: {first_few(changed, 5)}.")
     asked = contract.ContractRequest(f"Change {first_few(changed, 5)}", changed, diff)
-    return contract.draft(asked, activities.default(), clock.now()).contract
+    return contract.draft_contract(asked, activities.default_activities(), clock.now()).contract
 
 
 def _intended(named: Sequence[str], changed: Sequence[str], commit: str | None) -> tuple[str, ...]:
@@ -228,7 +228,7 @@ def _changed_checks(where: Path, terms: SuiteTerms) -> str:
     """Return which tests and check settings were changed and count as they are."""
     if terms.base is not None or terms.before is None:
         return ""
-    guard = compare(where, replace(terms, base=terms.before)).guard
+    guard = compare_with_base(where, replace(terms, base=terms.before)).guard
     if not guard.notes:
         return ""
     return (

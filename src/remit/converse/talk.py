@@ -29,7 +29,7 @@ from remit.model.conversation import (
     Role,
     TaskRef,
     Turn,
-    checked_title,
+    check_title,
 )
 from remit.model.ids import ConversationId, Ids, TaskId
 from remit.store import after_restore, conversations, cues, notices, tasks
@@ -104,7 +104,7 @@ class ConversationLoop:
 
     async def begin(self, title: str = "", channel: str = "dashboard") -> Conversation:
         now = self._clock.now()
-        title = checked_title(title) if title else NAMELESS
+        title = check_title(title) if title else NAMELESS
         made = Conversation(self._ids.conversation(), title, now, now, channel)
         return await self._db.write(conversations.begin, made)
 

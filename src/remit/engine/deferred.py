@@ -28,10 +28,10 @@ from remit.model.deferred import (
     DueCriterion,
     GroupEnd,
     batches,
-    due,
+    deferred_criteria,
+    due_checks,
     group_of,
     project_of,
-    waiting,
 )
 from remit.model.ids import Ids, TaskId
 from remit.model.reply import PROJECT
@@ -83,7 +83,7 @@ class Deferred:
         """Store which criteria of a task are checked when its group ends; return their number."""
         now = self._clock.now()
         batch = DeferredBatch(project_of(task), branch, group_of(task, now, self._zone))
-        waits = waiting(task, batch, paths, now)
+        waits = deferred_criteria(task, batch, paths, now)
         await self._db.write(deferred.put_off, waits)
         self._waits = True
         self._news.set()
@@ -130,7 +130,7 @@ class Deferred:
             return over
         members = {each.task_id for each in waits}
         if not await self._db.read(deferred.at_work, batch, members):
-            every = due(waits)
+            every = due_checks(waits)
             found = tuple(zip(every, await self._check(batch, every), strict=True))
             now = self._clock.now()
             ended = CheckedBatch(batch, found, self._asks(batch, found, now))

@@ -12,7 +12,7 @@ from remit.formats.struct_fields import WrongFields, parse_struct
 from remit.journal import follow
 from remit.model import codec, ids
 from remit.model.codec import Json, JsonMap, stamp
-from remit.model.proof import label
+from remit.model.proof import unverified_label
 from remit.model.status import Status
 from remit.model.task import Priority
 from remit.operations.arguments import NewDelivery, NewTask
@@ -76,7 +76,7 @@ def task_to_json(view: AgentTaskView) -> JsonMap:
         "waitsForOwner": view.waits,
         "url": view.url,
         "deliverable": view.deliverable,
-        "notVerified": label(view.task) or None,
+        "notVerified": unverified_label(view.task) or None,
     }
 
 

@@ -91,11 +91,14 @@ def to_json(value: object) -> Json:
 
 def picked(value: object, names: str) -> JsonMap:
     """Write some fields of a value as JSON, in this order, by their names in camelCase."""
-    return {name: to_json(getattr(value, _CAPITAL.sub(_to_snake, name))) for name in names.split()}
+    return {name: to_json(getattr(value, field)) for name, field in _fields_of(names)}
 
 
-def _to_snake(found: re.Match[str]) -> str:
-    return f"_{found[0].lower()}"
+@cache
+def _fields_of(names: str) -> tuple[tuple[str, str], ...]:
+    return tuple(
+        (name, _CAPITAL.sub(lambda found: f"_{found[0].lower()}", name)) for name in names.split()
+    )
 
 
 def from_json(kind: type[T], data: Json, called: str = "") -> T:

@@ -104,7 +104,7 @@ class TurnOrder(Struct, frozen=True):
     certain: bool = False
 
 
-def checked_title(title: str) -> str:
+def check_title(title: str) -> str:
     """Return a title on one line; raises `BadInput` if it is empty or too long."""
     named = " ".join(title.split())
     if not named or len(named) > MAX_TITLE:

@@ -113,7 +113,7 @@ def is_late(finding: Finding) -> bool:
     return finding.result is Result.SKIPPED and finding.error == DEFERRED
 
 
-def waiting(
+def deferred_criteria(
     task: Task, batch: DeferredBatch, paths: Sequence[str], now: datetime
 ) -> tuple[DeferredCriterion, ...]:
     """Return the deferred criteria of a task; one that could not be checked at all is left out."""
@@ -137,7 +137,7 @@ def batches(
     return found
 
 
-def due(waits: Iterable[DeferredCriterion]) -> tuple[DueCriterion, ...]:
+def due_checks(waits: Iterable[DeferredCriterion]) -> tuple[DueCriterion, ...]:
     """Return the checks to run; the same check for several tasks is run once."""
     found: dict[tuple[str, str | None], list[DeferredCriterion]] = {}
     for each in waits:
@@ -145,7 +145,7 @@ def due(waits: Iterable[DeferredCriterion]) -> tuple[DueCriterion, ...]:
     return tuple(DueCriterion(same[0].criterion, tuple(same)) for same in found.values())
 
 
-def settled(verdict: Verdict, late: Mapping[int, Finding], now: datetime) -> Verdict:
+def settle_verdict(verdict: Verdict, late: Mapping[int, Finding], now: datetime) -> Verdict:
     """Return a verdict with the late findings inserted by the index of their criterion."""
     findings = tuple(
         late[n] if n in late and is_late(each) else each for n, each in enumerate(verdict.findings)
@@ -176,7 +176,7 @@ _CAME: Final = {
 }
 
 
-def dropped(verdict: Verdict, why: str) -> Verdict:
+def drop_deferred(verdict: Verdict, why: str) -> Verdict:
     """Return a verdict that waits for nothing, with the reason why deferred checks do not run."""
     findings = (replace(each, error=why) if is_late(each) else each for each in verdict.findings)
     return replace(verdict, findings=tuple(findings))
@@ -211,9 +211,9 @@ class DebtBook(Struct, frozen=True):
     debts: tuple[Debt, ...] = ()
 
 
-def failed(book: DebtBook, paths: Sequence[str], now: datetime, reason: str = "") -> DebtBook:
+def add_failures(book: DebtBook, paths: Sequence[str], now: datetime, reason: str = "") -> DebtBook:
     """Return the book with a failure added, or an unchecked change with its reason."""
-    known = {each.path: each for each in alive(book, now).debts}
+    known = {each.path: each for each in current_debts(book, now).debts}
     for path in paths:
         old = known.get(path) or Debt(path, 0, now)
         reasons = tuple(dict.fromkeys((*old.reasons, *((reason,) if reason else ()))))
@@ -226,12 +226,12 @@ def failed(book: DebtBook, paths: Sequence[str], now: datetime, reason: str = ""
     return replace(book, debts=tuple(known[path] for path in sorted(known)))
 
 
-def alive(book: DebtBook, now: datetime) -> DebtBook:
+def current_debts(book: DebtBook, now: datetime) -> DebtBook:
     """Return only the debts that still count: those that failed within the last thirty days."""
     return replace(book, debts=tuple(d for d in book.debts if now - d.last_failed_at < DECAY))
 
 
-def asked(book: DebtBook, paths: Sequence[str], now: datetime) -> tuple[Criterion, ...]:
+def extra_criteria(book: DebtBook, paths: Sequence[str], now: datetime) -> tuple[Criterion, ...]:
     """Return the extra criteria for a change to these files."""
     hot = _hot(book, paths, now)
     often = [debt.path for debt in hot if debt.failures >= OFTEN]
@@ -244,14 +244,14 @@ def asked(book: DebtBook, paths: Sequence[str], now: datetime) -> tuple[Criterio
     return tuple(added) if hot else ()
 
 
-def why(book: DebtBook, paths: Sequence[str], now: datetime) -> tuple[str, ...]:
+def debt_sentences(book: DebtBook, paths: Sequence[str], now: datetime) -> tuple[str, ...]:
     """Return one sentence for each file with debt, saying why more is required."""
     return tuple(_owed(each) for each in _hot(book, paths, now))
 
 
 def _hot(book: DebtBook, paths: Sequence[str], now: datetime) -> list[Debt]:
     touched = set(paths)
-    return [debt for debt in alive(book, now).debts if debt.path in touched]
+    return [debt for debt in current_debts(book, now).debts if debt.path in touched]
 
 
 def _owed(debt: Debt) -> str:

@@ -122,12 +122,12 @@ class FileVersion(Struct, frozen=True, kw_only=True):
     reverts: int | None = None  # the change that this one reverted
 
 
-def looks_back(task: Task) -> bool:
+def is_reflection(task: Task) -> bool:
     """Whether a task is Remit's own reflection; an agent cannot create one."""
     return task.assigned_agent == REFLECT and task.created_by is not Creator.AGENT
 
 
-def standing(versions: tuple[FileVersion, ...]) -> tuple[FileVersion, ...]:
+def changes_in_force(versions: tuple[FileVersion, ...]) -> tuple[FileVersion, ...]:
     """Return the changes in force, oldest first: without reverted ones and reverts."""
     gone = {each.reverts for each in versions if each.reverts is not None}
     return tuple(each for each in versions if each.reverts is None and each.no not in gone)

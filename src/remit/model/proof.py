@@ -99,7 +99,7 @@ def is_unverified(task: Task) -> bool:
     return task.status is Status.COMPLETED and proof_of(task) in UNVERIFIED
 
 
-def label(task: Task) -> str:
+def unverified_label(task: Task) -> str:
     """Return the label for a result that no check confirms; else an empty text."""
     return f"{NOT_VERIFIED}: {_LABELS[proof_of(task)]}." if is_unverified(task) else ""
 
@@ -114,7 +114,7 @@ def owners_word(task: Task) -> str:
     return text.removeprefix(TAKEN).strip() if text.startswith(TAKEN) else ""
 
 
-def because(task: Task) -> str | None:
+def why_unverified(task: Task) -> str | None:
     """Return why a result is not verified: what failed, and the owner's reason."""
     if not is_unverified(task):
         return None

@@ -92,7 +92,7 @@ def read(text: str, max_count: int = MAX_COUNT) -> RecurrenceRule:
     return _sound(RecurrenceRule(freq, **fields), max_count)  # type: ignore[arg-type]
 
 
-def filled(rule: RecurrenceRule, first: datetime) -> RecurrenceRule:
+def with_defaults(rule: RecurrenceRule, first: datetime) -> RecurrenceRule:
     """The rule with all it leaves out taken from its start, as RFC 5545 says."""
     new: dict[str, tuple[int, ...]] = {}
     weekdays = rule.weekdays

@@ -14,7 +14,7 @@ from datetime import UTC, date, datetime, time, timedelta, tzinfo
 from itertools import chain, islice, product
 from typing import Final, TypeAlias
 
-from remit.model.recurrence import Freq, RecurrenceRule, filled
+from remit.model.recurrence import Freq, RecurrenceRule, with_defaults
 
 Spend: TypeAlias = Callable[[int], None]  # called with the steps about to be taken; may raise
 Reach: TypeAlias = tuple[datetime, datetime]  # from the first to the second, both included
@@ -37,7 +37,7 @@ _LAST_TIME: Final = datetime(_LAST_YEAR, 1, 1, tzinfo=UTC)
 def walls(rule: RecurrenceRule, first: datetime, reach: Reach, spend: Spend) -> Iterator[datetime]:
     """The wall times of a rule by days or longer, in order; the start is always one of them."""
     since, until = reach
-    whole = filled(rule, first)
+    whole = with_defaults(rule, first)
     found = _generated(whole, first, since if rule.count is None else first, until, spend)
     later = (wall for wall in found if wall > first)
     yield from _within(rule, first, later, reach)
@@ -64,7 +64,7 @@ def matches(
     last = _LAST_TIME.replace(tzinfo=first.tzinfo)
     if rule.freq in COUNTED:
         return _ticked(rule, first, zone, (since, last), spend)
-    return _generated(filled(rule, first), first, since, last, spend)
+    return _generated(with_defaults(rule, first), first, since, last, spend)
 
 
 def _within(
@@ -139,7 +139,7 @@ def _weeks(rule: RecurrenceRule, first: date, since: date, spend: Spend) -> Iter
     while begins.year < _LAST_YEAR:
         spend(len(offsets))
         days = [begins + timedelta(days=offset) for offset in offsets]
-        yield begins, [day for day in days if fits(rule, day)]
+        yield begins, [day for day in days if names_day(rule, day)]
         begins = _after(begins, step)
 
 
@@ -148,7 +148,7 @@ def _days(rule: RecurrenceRule, first: date, since: date, spend: Spend) -> Itera
     day = first + (since - first) // step * step
     while day.year < _LAST_YEAR:
         spend(1)
-        yield day, [day] if fits(rule, day) else []
+        yield day, [day] if names_day(rule, day) else []
         day = _after(day, step)
 
 
@@ -175,10 +175,10 @@ def _month(rule: RecurrenceRule, year: int, month: int, spend: Spend) -> list[da
     days = [date(year, month, number) for number in numbers]
     if not (rule.weekdays or rule.yeardays or rule.weeks):
         return days
-    return [day for day in days if fits(rule, day)]
+    return [day for day in days if names_day(rule, day)]
 
 
-def fits(rule: RecurrenceRule, day: date) -> bool:
+def names_day(rule: RecurrenceRule, day: date) -> bool:
     """Whether a day is one of those that every part of the rule names."""
     return (
         (not rule.months or day.month in rule.months)
@@ -251,7 +251,7 @@ def _ticked(
             return
         spend(1)
         wall = at.astimezone(zone)
-        if not fits(rule, wall.date()):
+        if not names_day(rule, wall.date()):
             index = max(index + 1, -((first - _midnight(wall, zone)) // step))
             continue
         yield from _placed(rule, _of_tick(rule, at, wall))

@@ -8,7 +8,7 @@ from datetime import datetime
 from types import MappingProxyType
 from typing import Final, cast
 
-from remit.model.codec import Json, JsonMap, stamp
+from remit.model.codec import Json, JsonMap, picked, stamp
 from remit.model.contract import (
     Contract,
     ContractType,
@@ -20,30 +20,24 @@ from remit.model.ids import TaskId
 from remit.model.reply import PROJECT, SpecialistAttempt
 from remit.model.status import Status
 from remit.model.task import Task
-from remit.model.view import moment_or_none, s3_contract, s3_results
+from remit.model.view import s3_contract, s3_results
 
 _NOW: Final = (Status.RUNNING, Status.VERIFYING, Status.DELIVERING)
 
 
-def contract_json(contract: Contract) -> JsonMap:
-    criteria: list[Json] = [criterion_json(each) for each in contract.criteria]
+def contract_to_json(contract: Contract) -> JsonMap:
+    criteria: list[Json] = [criterion_to_json(each) for each in contract.criteria]
     return _without_none({**s3_contract(contract), "criteria": criteria})
 
 
-def criterion_json(criterion: Criterion) -> JsonMap:
+def criterion_to_json(criterion: Criterion) -> JsonMap:
     """Return a criterion; its timing is included where there is a choice."""
     timed = criterion.activity == "e2e" or criterion.timing is Timing.DEFERRED
-    return _without_none(
-        {
-            "activity": criterion.activity,
-            "description": criterion.description,
-            "pattern": criterion.pattern,
-            "timing": criterion.timing.value if timed else None,
-        }
-    )
+    names = "activity description pattern timing" if timed else "activity description pattern"
+    return _without_none(picked(criterion, names))
 
 
-def results_json(verdict: Verdict, contract: Contract | None = None) -> JsonMap:
+def results_to_json(verdict: Verdict, contract: Contract | None = None) -> JsonMap:
     """Return the findings; with the contract, each has its pattern."""
     # The criteria of an activity and its findings have the same order.
     patterns: dict[str, list[str | None]] = {}
@@ -70,85 +64,70 @@ def builder_state(
     `attempts` holds the specialists' attempts by task.
     """
     current = next((task for task in tasks if task.status in _NOW), None)
-    every: list[Json] = [task_json(task, attempts.get(task.id, ())) for task in tasks]
+    every: list[Json] = [task_to_json(task, attempts.get(task.id, ())) for task in tasks]
     advice: list[Json] = [
-        _advice(task, attempts.get(task.id, ())) for task in tasks if _is_advice(task)
+        _advice(task, attempts.get(task.id, ()))
+        for task in tasks
+        if task.contract is not None and task.contract.type is ContractType.ADVISORY
     ]
     return _without_none(
         {
             "project": project,
             "updatedAt": stamp(now),
-            "currentTask": task_json(current, attempts.get(current.id, ())) if current else None,
+            "currentTask": task_to_json(current, attempts.get(current.id, ())) if current else None,
             "tasks": every,
             "advisoryTasks": advice,
         }
     )
 
 
-def task_json(task: Task, attempts: Sequence[SpecialistAttempt] = ()) -> JsonMap:
+def task_to_json(task: Task, attempts: Sequence[SpecialistAttempt] = ()) -> JsonMap:
     """Return one task in S2's form."""
     findings = task.verdict.findings if task.verdict else ()
     checked = max((each.attempts for each in findings), default=0)
-    history: list[Json] = [_attempt(each) for each in attempts]
+    history: list[Json] = [
+        _without_none(picked(each, "agent outcome error startedAt endedAt")) for each in attempts
+    ]
     return _without_none(
         {
-            "taskId": task.id,
-            "description": task.title,
-            "status": task.status.value,
-            "assignedAgent": _agent(task, attempts),
+            **_work(task, attempts),
             "attempts": max(checked, _tries(task, attempts)),
             "attemptHistory": history or None,
-            "startedAt": moment_or_none(task.started_at),
-            "completedAt": moment_or_none(task.completed_at),
-            "verificationContract": contract_json(task.contract) if task.contract else None,
+            **picked(task, "startedAt completedAt"),
+            "verificationContract": contract_to_json(task.contract) if task.contract else None,
             "verificationResults": (
-                results_json(task.verdict, task.contract) if task.verdict else None
+                results_to_json(task.verdict, task.contract) if task.verdict else None
             ),
         }
     )
 
 
-def _tries(task: Task, attempts: Sequence[SpecialistAttempt]) -> int:
-    """Return the number of attempts: by specialists, else one for each round begun."""
-    return len(attempts) or (task.round + 1 if task.started_at else 0)
-
-
-def _agent(task: Task, attempts: Sequence[SpecialistAttempt]) -> str | None:
-    """Return who worked on it last, or the assigned agent if that is no project."""
-    if attempts:
-        return attempts[-1].agent
-    named = task.assigned_agent
-    return None if named is None or named.startswith(PROJECT) else named
-
-
-def _attempt(attempt: SpecialistAttempt) -> JsonMap:
-    return _without_none(
-        {
-            "agent": attempt.agent,
-            "outcome": attempt.outcome.value,
-            "error": attempt.error,
-            "startedAt": stamp(attempt.started_at),
-            "endedAt": stamp(attempt.ended_at),
-        }
-    )
-
-
-def _is_advice(task: Task) -> bool:
-    return task.contract is not None and task.contract.type is ContractType.ADVISORY
-
-
 def _advice(task: Task, attempts: Sequence[SpecialistAttempt]) -> JsonMap:
     return _without_none(
         {
-            "taskId": task.id,
-            "description": task.title,
-            "status": task.status.value,
-            "assignedAgent": _agent(task, attempts),
+            **_work(task, attempts),
             "attempts": _tries(task, attempts),
-            "completedAt": moment_or_none(task.completed_at),
+            **picked(task, "completedAt"),
             "output": task.result_summary,
         }
     )
+
+
+def _work(task: Task, attempts: Sequence[SpecialistAttempt]) -> JsonMap:
+    """Return which task it is, and who worked on it last, or the assigned agent if no project."""
+    named = task.assigned_agent
+    agent = None if named is None or named.startswith(PROJECT) else named
+    return {
+        "taskId": task.id,
+        "description": task.title,
+        "status": task.status.value,
+        "assignedAgent": attempts[-1].agent if attempts else agent,
+    }
+
+
+def _tries(task: Task, attempts: Sequence[SpecialistAttempt]) -> int:
+    """Return the number of attempts: by specialists, else one for each round begun."""
+    return len(attempts) or (task.round + 1 if task.started_at else 0)
 
 
 def _without_none(parts: Mapping[str, Json]) -> JsonMap:

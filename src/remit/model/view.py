@@ -10,11 +10,11 @@ from typing import Final
 
 from msgspec import Struct
 
-from remit.model.codec import JsonMap, stamp, to_json
+from remit.model.codec import JsonMap, picked, stamp, to_json
 from remit.model.contract import Contract, Verdict
 from remit.model.delivery import Delivery, DeliveryStatus
 from remit.model.ids import TaskId
-from remit.model.proof import because
+from remit.model.proof import why_unverified
 from remit.model.status import ACTIVE, PAUSABLE, TERMINAL, Reason, Status
 from remit.model.task import Task
 from remit.model.veto import ConditionKind, veto_sentence
@@ -86,75 +86,40 @@ def delivery_status(delivery: Delivery, task: Task) -> str:
 
 def _s3(task: Task) -> JsonMap:
     return {
-        "id": task.id,
-        "type": task.type.value,
+        **picked(task, "id type"),
         "sourceType": task.source.kind.value,
         "sourceRef": task.source.ref,
-        "title": task.title,
-        "instructions": task.instructions,
+        **picked(task, "title instructions"),
         "status": s3_status(task),
         "state": task.status.value,
-        "reason": _value(task.reason),
-        "sessionId": task.session_id,
+        **picked(task, "reason sessionId"),
         "recurrenceId": task.series_id,
         "occurrenceDate": moment_or_none(task.slot),
-        "work": [to_json(item) for item in task.work],
+        **picked(task, "work"),
         "delivery": [_s3_delivery(delivery, task) for delivery in task.delivery],
         "verificationContract": s3_contract(task.contract) if task.contract else None,
         "verificationResults": s3_results(task.verdict) if task.verdict else None,
-        "notVerified": because(task),
-        "context": task.context,
-        "request": to_json(task.request),
-        "priority": task.priority.value,
+        "notVerified": why_unverified(task),
+        **picked(task, "context request priority"),
         "priorityRule": to_json(task.rule),
-        "taint": task.taint.value,
-        "veto": to_json(task.veto),
-        "conditions": to_json(task.conditions),
-        "assignedAgent": task.assigned_agent,
-        "resultSummary": task.result_summary,
-        "toolOutput": task.tool_output,
-        "budget": to_json(task.budget),
-        "spent": to_json(task.spent),
-        **_s3_times(task),
-        "createdBy": task.created_by.value,
-        "logPath": task.log_path,
-        "retryOf": task.retry_of,
-        "cancelRequested": task.cancel_requested,
-        "deletedAt": moment_or_none(task.deleted_at),
-    }
-
-
-def _s3_times(task: Task) -> JsonMap:
-    return {
-        "created": moment_or_none(task.created_at),
-        "scheduledFor": moment_or_none(task.scheduled_for),
-        "startedAt": moment_or_none(task.started_at),
-        "completedAt": moment_or_none(task.completed_at),
-        "lastUpdated": moment_or_none(task.last_updated),
+        **picked(task, "taint veto conditions assignedAgent resultSummary toolOutput budget spent"),
+        "created": stamp(task.created_at),
+        **picked(task, "scheduledFor startedAt completedAt lastUpdated createdBy logPath retryOf"),
+        **picked(task, "cancelRequested deletedAt"),
     }
 
 
 def _s3_delivery(delivery: Delivery, task: Task) -> JsonMap:
     return {
-        "id": delivery.id,
-        "channel": delivery.channel,
-        "recipient": delivery.recipient,
-        "content": delivery.content,
+        **picked(delivery, "id channel recipient content"),
         "status": delivery_status(delivery, task),
         "state": delivery.status.value,
-        "reason": delivery.reason,
-        "receipt": delivery.receipt,
-        "sentAt": moment_or_none(delivery.sent_at),
+        **picked(delivery, "reason receipt sentAt"),
     }
 
 
 def s3_contract(contract: Contract) -> JsonMap:
-    return {
-        "type": contract.type.value,
-        "criteria": [to_json(criterion) for criterion in contract.criteria],
-        "generatedFrom": contract.generated_from.value,
-        "generatedAt": moment_or_none(contract.generated_at),
-    }
+    return picked(contract, "type criteria generatedFrom generatedAt")
 
 
 def s3_results(verdict: Verdict) -> JsonMap:
@@ -164,8 +129,7 @@ def s3_results(verdict: Verdict) -> JsonMap:
             {
                 "activity": finding.activity,
                 "status": finding.result.value,
-                "error": finding.error,
-                "attempts": finding.attempts,
+                **picked(finding, "error attempts"),
             }
             for finding in verdict.findings
         ],
@@ -176,35 +140,23 @@ def s3_results(verdict: Verdict) -> JsonMap:
 def _s4(task: Task) -> JsonMap:
     return {
         "task_id": task.id.removeprefix("task-"),
-        "created_at": moment_or_none(task.created_at),
+        "created_at": stamp(task.created_at),
         "source": f"{task.source.kind.value}:{task.source.ref}",
         "objective": task.title,
-        "context": task.context,
-        "priority": task.priority.value,
+        **picked(task, "context priority"),
         "status": s4_status(task),
         "subtasks": [
             {"step": item.description, "done": item.status == "completed"} for item in task.work
         ],
-        "assigned_agent": task.assigned_agent,
-        "last_updated": moment_or_none(task.last_updated),
-        "tool_output": task.tool_output,
-        "result_summary": task.result_summary,
-        "cancel_reason": _cancel_reason(task),
+        **picked(task, "assigned_agent last_updated tool_output result_summary"),
+        "cancel_reason": task.status.value
+        if task.status in (Status.FAILED, Status.CANCELLED)
+        else None,
     }
-
-
-def _cancel_reason(task: Task) -> str | None:
-    if task.status in (Status.FAILED, Status.CANCELLED):
-        return task.status.value
-    return None
 
 
 def moment_or_none(moment: datetime | None) -> str | None:
     return stamp(moment) if moment else None
-
-
-def _value(word: StrEnum | None) -> str | None:
-    return word and word.value
 
 
 _RENDER: Final[Mapping[JsonView, Callable[[Task], JsonMap]]] = {JsonView.S3: _s3, JsonView.S4: _s4}
@@ -241,7 +193,7 @@ class TaskState(Struct, frozen=True, kw_only=True):
         }
 
 
-def standing_of(task: Task, *, held: bool) -> TaskState:
+def task_state(task: Task, *, held: bool) -> TaskState:
     return TaskState(
         id=task.id,
         title=task.title,

@@ -29,7 +29,7 @@ from remit.model.conversation import (
 )
 from remit.model.delivery import Delivery, DeliveryStatus
 from remit.model.ids import TaskId
-from remit.model.likeness import looks_back
+from remit.model.likeness import is_reflection
 from remit.model.permit import QuietHours
 from remit.model.run import Event, EventKind
 from remit.model.status import TERMINAL, Actor, Status
@@ -87,7 +87,7 @@ def news(event: Event) -> NoticeKind | None:
 def telling(event: Event, task: Task | None) -> NoticeContent | None:
     """Return the content of a notice about an event; None if there is none."""
     found = news(event)
-    if found is None or (found is NoticeKind.DONE and task is not None and looks_back(task)):
+    if found is None or (found is NoticeKind.DONE and task is not None and is_reflection(task)):
         return None  # a reflection has asked about what it found
     title = _title(event, task)
     return NoticeContent(

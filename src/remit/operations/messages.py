@@ -7,7 +7,7 @@ from remit.intake.message import OwnerMessage, message_result_to_json, rehearsed
 from remit.model import ids
 from remit.model.caller import Scope
 from remit.model.codec import JsonMap
-from remit.model.conversation import Conversation, checked_title
+from remit.model.conversation import Conversation, check_title
 from remit.model.ids import ConversationId, TaskId
 from remit.model.task import Source, SourceKind
 from remit.operations import arguments as args
@@ -105,7 +105,7 @@ async def begin_conversation(request: OperationRequest, arguments: args.NewConve
 @operation(Scope.APPROVE, "Conversation", "The conversation has another title.", reveals=True)
 async def rename_conversation(request: OperationRequest, arguments: args.NewTitle) -> Answer:
     """Give a conversation another title."""
-    title, ident = checked_title(arguments.title), conversation_id(arguments.id)
+    title, ident = check_title(arguments.title), conversation_id(arguments.id)
     return Answer(
         conversation_to_json(await request.app.db.write(conversations.rename, ident, title))
     )

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from remit.model.codec import Json, JsonMap, picked, stamp, to_json
 from remit.model.conversation import Conversation, Notice, Turn
-from remit.model.likeness import FileVersion, SimilarTask, standing
+from remit.model.likeness import FileVersion, SimilarTask, changes_in_force
 from remit.model.task_file import ATTACHMENTS
 from remit.model.view import JsonView, moment_or_none, show
 
@@ -28,7 +28,7 @@ def changed_json(each: FileVersion) -> JsonMap:
 def lesson_history(found: tuple[FileVersion, ...]) -> JsonMap:
     """Return all changes, newest first; `holds` are those not reverted."""
     listed = [changed_json(each) for each in reversed(found)]
-    return {"changes": [*listed], "holds": [each.no for each in standing(found)]}
+    return {"changes": [*listed], "holds": [each.no for each in changes_in_force(found)]}
 
 
 def priority_rules_to_json(found: "PriorityRules", complaint: str | None = None) -> JsonMap:

@@ -17,7 +17,7 @@ from remit.model import ids
 from remit.model.caller import Scope
 from remit.model.delivery import DeliveryStatus
 from remit.model.ids import TaskId
-from remit.model.proof import label
+from remit.model.proof import unverified_label
 from remit.model.review import Review
 from remit.model.run import Event
 from remit.model.status import Status
@@ -68,7 +68,7 @@ class AgentTaskView(Struct, frozen=True):
             return f"It waits for its owner, who decides here: {self.url}"
         if self.task.status is Status.FAILED:
             return f"It failed: {self.task.result_summary or 'no reason was given'}"
-        return " ".join(filter(None, (_SENTENCES[self.task.status], label(self.task))))
+        return " ".join(filter(None, (_SENTENCES[self.task.status], unverified_label(self.task))))
 
 
 class AgentOperations:

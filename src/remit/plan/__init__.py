@@ -45,7 +45,7 @@ class Planner:
     def __init__(
         self,
         scorer: UrgencyScorer | None = None,
-        rules: Callable[[], PriorityRules] = priority.default,
+        rules: Callable[[], PriorityRules] = priority.default_rules,
         zone: tzinfo = UTC,
     ) -> None:
         self._scorer = scorer
@@ -63,7 +63,7 @@ class Planner:
         """Rank a task by the rules alone, and say why."""
         if task.rule is not None:
             return Ranking(task.priority, task.rule)
-        return ranked(task, self._rules(), self._zone)
+        return rank_task(task, self._rules(), self._zone)
 
     def is_unsure(self, task: Task) -> bool:
         """Whether a score could change the result: only then is it worth waiting.
@@ -82,10 +82,12 @@ class Planner:
             found = await self._scorer.score(task)
         except Exception:  # noqa: BLE001 - whatever breaks in there, the task is ranked
             found = None
-        return ranked(task, self._rules(), self._zone, found)
+        return rank_task(task, self._rules(), self._zone, found)
 
 
-def ranked(task: Task, rules: PriorityRules, zone: tzinfo, scored: Scored | None = None) -> Ranking:
+def rank_task(
+    task: Task, rules: PriorityRules, zone: tzinfo, scored: Scored | None = None
+) -> Ranking:
     """The priority that some rules give a task, ignoring its present one."""
     found = rules.find(task, zone, scored.score if scored else None).rule
     score_text = f"; score {scored.score:.2f}: {scored.why}" if scored else ""
@@ -106,7 +108,7 @@ class PriorityTrial(Struct, frozen=True):
         return self.now.priority is not self.task.priority
 
 
-def trials(
+def try_rules(
     tasks: Iterable[Task],
     rules: PriorityRules,
     zone: tzinfo,
@@ -118,4 +120,4 @@ def trials(
     """
     for task in tasks:
         if task.rule is not None and task.rule.name not in SPOKEN:
-            yield PriorityTrial(task, ranked(task, rules, zone, scored(task)))
+            yield PriorityTrial(task, rank_task(task, rules, zone, scored(task)))

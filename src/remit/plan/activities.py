@@ -142,15 +142,15 @@ class RulesFile(Struct, frozen=True):
 
 
 @cache
-def default() -> Activities:
+def default_activities() -> Activities:
     """Return the built-in rules."""
     text = (get_data("remit.plan", FILE) or b"").decode()
     return _merged(_NOTHING, RulesFile(FILE, text))
 
 
-def load(*papers: RulesFile) -> Activities:
+def load_activities(*papers: RulesFile) -> Activities:
     """Return the built-in rules with each of these on top; errors name file and line."""
-    rules = default()
+    rules = default_activities()
     for paper in papers:
         rules = _merged(rules, paper)
     return rules

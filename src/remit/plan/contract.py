@@ -14,8 +14,8 @@ from msgspec.structs import replace
 from remit.model.contract import Contract, ContractType, Criterion, GeneratedFrom, Timing
 from remit.plan import words
 from remit.plan.activities import Activities
-from remit.plan.diff import Diff, RequestedProof, parse, prove
-from remit.plan.files import mentioned, normal, short
+from remit.plan.diff import Diff, RequestedProof, parse_diff, required_proof
+from remit.plan.files import mentioned_files, normal_path, short_list
 from remit.plan.words import RequestedWork, RequestReading
 
 ORDER: Final = ("typecheck", "lint", "build", "unit-test", "critic", "e2e")
@@ -54,15 +54,19 @@ class DraftedContract(Struct, frozen=True):
     unsure: str | None = None  # a question that the owner must answer first
 
 
-def draft(request: ContractRequest, rules: Activities, now: datetime) -> DraftedContract:
+def draft_contract(request: ContractRequest, rules: Activities, now: datetime) -> DraftedContract:
     """Draft the contract; if it is unclear, ask, and assume a change."""
-    diff = parse(request.diff)
+    diff = parse_diff(request.diff)
     given = _together(request.files, diff)
     if request.written and not given:
         return _written(request, now)
-    reading = words.read(request.description)
-    named = () if given or reading.asks is RequestedWork.ADVICE else mentioned(request.description)
-    proof = prove(given or named, diff, rules)
+    reading = words.read_request(request.description)
+    named = (
+        ()
+        if given or reading.asks is RequestedWork.ADVICE
+        else mentioned_files(request.description)
+    )
+    proof = required_proof(given or named, diff, rules)
     kind = _by_files(proof) if given else _by_words(reading, proof, named)
     found = () if kind is ContractType.ADVISORY else proof.why
     why = (*_reasons(reading, proof, named, kind, given=bool(given)), *found)
@@ -82,13 +86,13 @@ def reclassify(
     owed: OwedChecks = _NOTHING,
 ) -> Contract:
     """Return the contract for the actual changes: never weaker than before."""
-    parsed = parse(diff)
+    parsed = parse_diff(diff)
     changed = _together(files, parsed)
     if not changed:
         return before
-    proof = prove(changed, parsed, rules)
+    proof = required_proof(changed, parsed, rules)
     kind = max(before.type, _by_files(proof), key=_STRENGTH.index)
-    criteria = together(before.criteria, _criteria(kind, proof, rules, known=True))
+    criteria = join_criteria(before.criteria, _criteria(kind, proof, rules, known=True))
     real = _with_owed(replace(before, type=kind, criteria=criteria), owed)
     return before if real == before else replace(real, generated_at=now)
 
@@ -97,11 +101,11 @@ def _with_owed(contract: Contract, owed: OwedChecks) -> Contract:
     """A contract with what is owed; its words stand in place of those that ask for the same."""
     if not owed.criteria:
         return contract
-    criteria = together(owed.criteria, contract.criteria)
+    criteria = join_criteria(owed.criteria, contract.criteria)
     return replace(contract, type=ContractType.VERIFIABLE, criteria=criteria)
 
 
-def together(before: Iterable[Criterion], more: Iterable[Criterion]) -> tuple[Criterion, ...]:
+def join_criteria(before: Iterable[Criterion], more: Iterable[Criterion]) -> tuple[Criterion, ...]:
     """Return both lists in the order of checking; a covered criterion is dropped."""
     chosen: list[Criterion] = []
     for each in (*before, *more):
@@ -121,7 +125,7 @@ def covers(one: Criterion, other: Criterion) -> bool:
 
 
 def _together(files: Sequence[str], diff: Diff) -> tuple[str, ...]:
-    named = (normal(each) for each in files if each.strip())
+    named = (normal_path(each) for each in files if each.strip())
     return tuple(dict.fromkeys((*named, *diff.files)))
 
 
@@ -148,10 +152,10 @@ def _criteria(
         return ()
     always = tuple(_ALWAYS[each] for each in rules.always)
     if kind is ContractType.SKIP:
-        return together(always, ())
+        return join_criteria(always, ())
     # Without a file that has its own tests, every test is required.
     whole = () if proof.wanted or known else (_ALL_TESTS,)
-    return together(always, (*whole, *proof.criteria))
+    return join_criteria(always, (*whole, *proof.criteria))
 
 
 _ALWAYS: Final = {
@@ -181,7 +185,7 @@ def _reasons(
         return (f"the files decide: {what}",)
     about: tuple[str, ...] = (reading.why,)
     if named:
-        about += (f"no files were given; the description names {short(named, 3)}",)
+        about += (f"no files were given; the description names {short_list(named, 3)}",)
     if kind is ContractType.VERIFIABLE and not proof.wanted:
         about += ("no file is known yet, so every test runs",)
     return about
@@ -218,7 +222,7 @@ def _title(request: ContractRequest) -> str:
 def _written(request: ContractRequest, now: datetime) -> DraftedContract:
     """Return a text's contract by its own criteria; without any it is advisory."""
     kind = ContractType.VERIFIABLE if request.proofs else ContractType.ADVISORY
-    contract = Contract(kind, together((), request.proofs), _origin(request), now)
+    contract = Contract(kind, join_criteria((), request.proofs), _origin(request), now)
     count = len(contract.criteria)
     why = f"it is a text; {count} of its properties can be checked" if count else "it is a text"
     doubt = _doubt(request, kind, RequestReading(RequestedWork.ADVICE, why))

@@ -8,7 +8,7 @@ from msgspec import Struct, field
 
 from remit.model.contract import Criterion, Timing
 from remit.plan.activities import Activities, CheckDemand, EndToEnd, FileRule, UnitTests
-from remit.plan.files import basename, folder, normal, own_tests, short
+from remit.plan.files import basename, folder, normal_path, own_tests, short_list
 
 _HUNK: Final = re.compile(r"@@ -\d+(?:,(\d+))? \+\d+(?:,(\d+))? @@")
 _GIT: Final = re.compile(r'diff --git "?a/(.*?)"? "?b/(.*?)"?$')
@@ -30,7 +30,7 @@ class Diff(Struct, frozen=True):
         return tuple(name for name in self.lines if name)
 
 
-def parse(text: str) -> Diff:
+def parse_diff(text: str) -> Diff:
     """Parse a diff. A line that is neither head nor hunk counts as changed, so nothing is dropped.
 
     A text that is no diff is therefore examined whole.
@@ -104,7 +104,7 @@ class _State(Struct):
     def _name(self, raw: str) -> None:
         if raw == self.raw:
             return
-        path = normal(_unquoted(raw))
+        path = normal_path(_unquoted(raw))
         if path not in (_NOWHERE, "."):
             # A time follows a tab: such a name is parsed each time.
             self.name, self.raw = path, raw if "\t" not in raw else ""
@@ -149,7 +149,7 @@ def _unquoted(path: str) -> str:
     return _OCTAL.sub(letters, path.strip('"'))
 
 
-def says(phrase: str, text: str) -> bool:
+def contains_phrase(phrase: str, text: str) -> bool:
     """Whether lines contain a phrase: whole words at its ends, `*` for anything in a line.
 
     Both are in lower case. Each piece is searched once, so the time grows with the text alone.
@@ -232,7 +232,7 @@ class _Tally(Struct):
                 self.own.setdefault(name, path)
 
 
-def prove(files: Sequence[str], diff: Diff, rules: Activities) -> RequestedProof:
+def required_proof(files: Sequence[str], diff: Diff, rules: Activities) -> RequestedProof:
     """Return what these files demand: each by its rules, then the diff's phrases, then together."""
     tally = _Tally()
     code = [
@@ -244,7 +244,7 @@ def prove(files: Sequence[str], diff: Diff, rules: Activities) -> RequestedProof
     _listen(code, diff, rules, tally)
     _look_across(code, rules, tally)
     names = ((title, [basename(path) for path in paths]) for title, paths in tally.why.items())
-    why = (f"{title} ({short(named)})" if named else title for title, named in names)
+    why = (f"{title} ({short_list(named)})" if named else title for title, named in names)
     return RequestedProof(tuple(_criteria(tally)), tuple(why))
 
 
@@ -266,7 +266,7 @@ def _listen(code: Sequence[str], diff: Diff, rules: Activities, tally: _Tally) -
     lines = [line for path in ("", *code) for line in diff.lines.get(path, ())]
     text = "\n".join(lines)[:_LETTERS].casefold()
     for phrase in rules.diff.values() if text else ():
-        found = next((each for each in phrase.says if says(each, text)), None)
+        found = next((each for each in phrase.says if contains_phrase(each, text)), None)
         if found is not None:
             tally.add(phrase.demand, f"the diff says “{found}”")
 
@@ -277,7 +277,7 @@ def _look_across(code: Sequence[str], rules: Activities, tally: _Tally) -> None:
         tally.add(cross.spread, f"{len(folders)} directories")
     shared = rules.shared(code)
     if shared:
-        tally.add(cross.shared, f"shared code ({short(shared)})")
+        tally.add(cross.shared, f"shared code ({short_list(shared)})")
 
 
 def _criteria(tally: _Tally) -> Iterator[Criterion]:
@@ -298,6 +298,6 @@ def _e2e(demands: Sequence[tuple[EndToEnd, Sequence[str]]]) -> Iterator[Criterio
     if demands:
         soon = any(when is EndToEnd.IMMEDIATE for when, _ in demands)
         named = [basename(path) for _, paths in demands for path in paths]
-        what = short(named, 3) if named else "what changed"
+        what = short_list(named, 3) if named else "what changed"
         timing = Timing.IMMEDIATE if soon else Timing.DEFERRED
         yield Criterion("e2e", f"E2E coverage for {what}", timing=timing)

@@ -14,7 +14,7 @@ from remit.plan.priority_when import Pattern, Patterns
 ANY: Final = "**"
 
 
-def normal(path: str) -> str:
+def normal_path(path: str) -> str:
     """Return a path as globs see it: relative, with slashes, normalised."""
     if _is_tidy(path):
         return path
@@ -101,10 +101,10 @@ _ENDINGS: Final = frozenset(
 _AROUND: Final = "`\"'“”„«»()[]{}<>,;:!?"
 
 
-def mentioned(text: str) -> tuple[str, ...]:
+def mentioned_files(text: str) -> tuple[str, ...]:
     """Return the files a text names: paths, and names with a file suffix."""
     found = (each.lstrip(_AROUND).rstrip(f"{_AROUND}.") for each in text[:20_000].split())
-    return tuple(dict.fromkeys(normal(each) for each in found if _is_file(each)))
+    return tuple(dict.fromkeys(normal_path(each) for each in found if _is_file(each)))
 
 
 def _is_file(word: str) -> bool:
@@ -143,6 +143,6 @@ def own_tests(path: str) -> str | None:
     return stem or None
 
 
-def short(names: Iterable[str], most: int = 1) -> str:
+def short_list(names: Iterable[str], most: int = 1) -> str:
     """A list of files for a sentence: `a.py and 3 more`."""
     return first_few(sorted(set(names)), most)

@@ -30,9 +30,9 @@ from remit.plan.priority_when import (
     Patterns,
     PriorityCondition,
     ScoreCondition,
-    domain,
-    gather,
-    plain,
+    comparable,
+    gather_facts,
+    normal_domain,
 )
 
 _SHAPE: Final = re.compile(r"(\S+)\s+(is|in|matches|>=|≥)\s+(\S.*)", re.DOTALL)
@@ -106,7 +106,7 @@ class ConditionParser:
         if field not in _SEARCHED and not field.startswith(CONTEXT):
             raise BadInput(f"has a pattern for {field}, whose few words are known; use is or in")
         known = self._patterns.setdefault(field, {})
-        place = known.setdefault(priority_when.read(value), len(known))
+        place = known.setdefault(priority_when.parse_pattern(value), len(known))
         return FieldCondition(frozenset({(field, place)}), text)
 
     def _several(self, field: str, value: str) -> Iterable[str]:
@@ -157,7 +157,7 @@ def _word_of(field: str, known: Iterable[str]) -> Callable[[str], str]:
     words = tuple(known)
 
     def check(value: str) -> str:
-        text = plain(value)
+        text = comparable(value)
         if text not in words:
             raise BadInput(f"has the {field} {value!r:.60}; it may be {', '.join(words)}")
         return text
@@ -166,7 +166,7 @@ def _word_of(field: str, known: Iterable[str]) -> Callable[[str], str]:
 
 
 def _some_text(value: str) -> str:
-    text = plain(value.strip("\"'"))
+    text = comparable(value.strip("\"'"))
     if not text:
         raise BadInput("compares with nothing; say with what")
     return text
@@ -174,7 +174,7 @@ def _some_text(value: str) -> str:
 
 def _domain(value: str) -> str:
     star = "*." if value.startswith("*.") else ""
-    found = domain(value.removeprefix("*."))
+    found = normal_domain(value.removeprefix("*."))
     if found is None:
         raise BadInput(
             f"has the domain {value!r:.60}; one looks like bank.example, or *.bank.example"
@@ -183,10 +183,10 @@ def _domain(value: str) -> str:
 
 
 def _series(value: str) -> str:
-    if plain(value) in (ANY, NONE):
-        return plain(value)
+    if comparable(value) in (ANY, NONE):
+        return comparable(value)
     try:
-        return plain(ids.series_id(value))
+        return comparable(ids.series_id(value))
     except BadInput:
         raise BadInput(
             f"has the series {value!r:.60}; it may be any, none, or an id that begins with ser-"
@@ -243,7 +243,7 @@ class PriorityRules:
 
     def find(self, task: Task, zone: tzinfo, score: float | None = None) -> RuleMatch:
         """Return the first rule that matches; one that needs an unknown score does not."""
-        facts = gather(task, zone, self.fields, score)
+        facts = gather_facts(task, zone, self.fields, score)
         unsure = False
         for place in self._index.find(facts):
             found = self.rules[place].when.holds(facts)
@@ -264,11 +264,11 @@ def packaged_text() -> str:
 
 
 @cache
-def default() -> PriorityRules:
-    return load(packaged_text(), "")
+def default_rules() -> PriorityRules:
+    return load_rules(packaged_text(), "")
 
 
-def load(text: str, file: str) -> PriorityRules:
+def load_rules(text: str, file: str) -> PriorityRules:
     """Parse rules from a file's text; errors name file and line."""
     try:
         part = load_yaml(text, file or FILE, field=_FIELD, max_chars=MAX_CHARS, quote_booleans=True)

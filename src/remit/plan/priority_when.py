@@ -35,7 +35,7 @@ class Pattern(Struct, frozen=True):
         return f"(?i:{self.source})" if self.any_case else f"(?:{self.source})"
 
 
-def read(text: str) -> Pattern:
+def parse_pattern(text: str) -> Pattern:
     """Parse a pattern of a rule; one that RE2 does not support is refused."""
     body, stroke, flags = text[1:].rpartition("/")
     if not text.startswith("/") or not stroke:
@@ -167,7 +167,7 @@ class PriorityFacts(Struct, frozen=True):
     score: float | None = None
 
 
-def gather(
+def gather_facts(
     task: Task, zone: tzinfo, fields: Mapping[str, Patterns], score: float | None = None
 ) -> PriorityFacts:
     """Collect the fields that some rules test, each with its patterns."""
@@ -175,18 +175,18 @@ def gather(
     keys: set[Key] = {("weekday", WEEKDAYS[local.weekday()])}
     for field, patterns in fields.items():
         for text in _texts(task, field):
-            keys.add((field, plain(text)))
+            keys.add((field, comparable(text)))
             keys.update((field, place) for place in patterns.found(text))
     return PriorityFacts(frozenset(keys), local.hour * 60 + local.minute, score)
 
 
-def plain(text: str) -> str:
+def comparable(text: str) -> str:
     """Return a text for comparison: case and blanks do not count."""
     return " ".join(text.split()).casefold()
 
 
 @lru_cache(4096)
-def domain(name: str) -> str | None:
+def normal_domain(name: str) -> str | None:
     """Return a domain for comparison, in ASCII form; None if it is none."""
     try:
         found = idna.encode(name.lower(), uts46=True, std3_rules=True).decode("ascii")
@@ -230,7 +230,7 @@ def _sender_domain(task: Task) -> Iterator[str]:
     if task.source.kind is not SourceKind.EMAIL or context.get("sender_verified") is not True:
         return
     # The text after the first @ must be a domain: an address with two @ is invalid.
-    found = domain(sender.partition("@")[2]) if isinstance(sender, str) else None
+    found = normal_domain(sender.partition("@")[2]) if isinstance(sender, str) else None
     if found is None:
         return
     yield found

@@ -82,7 +82,7 @@ _TOKEN: Final = re.compile(rf",|&|[\w{_NAME}][\w'/.+#-]*|/[\w/.-]+")
 _MAX_READ_CHARACTERS: Final = 4_000  # letters that are read; who writes more has said it before
 
 
-def read(text: str) -> RequestReading:
+def read_request(text: str) -> RequestReading:
     """Say what a description asks for. It reads words, and never obeys them."""
     described = (
         text[:_MAX_READ_CHARACTERS].replace("’", "'").replace("elease notes", "elease-notes")

@@ -33,7 +33,7 @@ _MANY: Final = 3
 _ORDER: Final = 2  # words of an order without an object
 
 
-def items(request: str, clauses: Sequence[Clause]) -> tuple[str, ...]:
+def split_items(request: str, clauses: Sequence[Clause]) -> tuple[str, ...]:
     """Return what is asked for, one by one: list lines, questions, or clauses.
 
     A clause is split where it asks several questions or names several facts; "salt and pepper"
@@ -168,7 +168,7 @@ def _vocabulary(code: str) -> _Vocabulary:
     )
 
 
-def counted(request: str) -> CountedItems | None:
+def find_count(request: str) -> CountedItems | None:
     """Return the first number of things to list; a sure one before a possible one."""
     tokens = [
         _Token(each.start(), each.end(), fold(each.group())) for each in _WORD.finditer(request)
@@ -240,7 +240,7 @@ _SAID: Final = {
 NUMBER: Final = r"\d{1,5}|" + "|".join(sorted(_SAID, key=len, reverse=True))
 
 
-def number(word: str) -> int:
+def read_number(word: str) -> int:
     """Return the number that NUMBER matched."""
     return int(word) if word.isdecimal() else _SAID[word.casefold()]
 
@@ -298,7 +298,7 @@ def criteria(
 
 
 def _answers(request: str, clauses: Sequence[Clause]) -> Iterator[Criterion]:
-    found = items(request, clauses)
+    found = split_items(request, clauses)
     if len(found) > 1:
         pattern = "\n".join(f"{n}. {each}" for n, each in enumerate(found, 1))
         yield Criterion("answers", f"All {len(found)} things that were asked are answered", pattern)
@@ -312,7 +312,7 @@ def _read(request: str) -> Iterator[Criterion]:
     """What is asked of work that can read: where it names sources and figures, it has read them."""
     named = _PATTERNS["sources"].search(request)
     if named:
-        count = number(named["many"]) if named["many"] else 1
+        count = read_number(named["many"]) if named["many"] else 1
         yield Criterion("sources", f"At least {count} of what was read is named", str(count))
     makes = _PATTERNS["makes"].search(request) and not _PATTERNS["priced"].search(request)
     if not (named or _PATTERNS["facts"].search(request)) or makes:
@@ -342,7 +342,7 @@ def _length(request: str) -> Iterator[Criterion]:
         around = request[max(0, found.start() - 12) : found.end() + 14]
         if unit not in units and not _PATTERNS["each"].search(around):
             units.add(unit)
-            bounds = _bounds(found["how"], found["least"], number(found["most"]), unit)
+            bounds = _bounds(found["how"], found["least"], read_number(found["most"]), unit)
             pattern = f"{bounds} {unit}"
             yield Criterion("length", f"It has {found.group(0).strip()}", pattern)
     yield from _entries(request)
@@ -350,7 +350,7 @@ def _length(request: str) -> Iterator[Criterion]:
 
 def _entries(request: str) -> Iterator[Criterion]:
     """Yield how many things to list."""
-    found = counted(request)
+    found = find_count(request)
     if found is None or _PATTERNS["each"].search(
         request[max(0, found.start - 12) : found.end + 14]
     ):

@@ -21,7 +21,7 @@ from remit.errors import BadInput
 from remit.language.files import read_toml
 from remit.model.codec import from_json, line_of, to_json
 from remit.model.contract import Overall
-from remit.model.likeness import looks_back
+from remit.model.likeness import is_reflection
 from remit.model.recurrence import ON_TIME
 from remit.model.review import SEND, Review, ReviewAnswer
 from remit.model.run import Event
@@ -273,7 +273,9 @@ def _next_ended(tx: Tx, since: int) -> tuple[list[tuple[Event, Task, list[Review
     known = reflections.named(tx, [str(event.task_id) for event in found])
     pairs = [(event, known[str(event.task_id)]) for event in found if str(event.task_id) in known]
     return [
-        (event, task, reviews.of_task(tx, task.id)) for event, task in pairs if not looks_back(task)
+        (event, task, reviews.of_task(tx, task.id))
+        for event, task in pairs
+        if not is_reflection(task)
     ], until
 
 

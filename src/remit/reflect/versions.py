@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Final
 
 from remit.errors import BadInput, Conflict
-from remit.model.likeness import FileVersion, Lesson, LessonFile, standing
+from remit.model.likeness import FileVersion, Lesson, LessonFile, changes_in_force
 from remit.ports import Clock
 from remit.store import reflections
 from remit.store.database import Database
@@ -203,7 +203,7 @@ class LessonVersions:
 
 
 def _wanted(known: tuple[FileVersion, ...], no: int | None) -> FileVersion:
-    holding = standing(known)
+    holding = changes_in_force(known)
     if no is None:
         if not holding:
             raise Conflict("Nothing is to be taken back: no change of the rules holds.")
@@ -216,7 +216,7 @@ def _wanted(known: tuple[FileVersion, ...], no: int | None) -> FileVersion:
 
 def _is_last(known: tuple[FileVersion, ...], wanted: FileVersion) -> bool:
     """Whether no later change of the same file is in force."""
-    mine = [each for each in standing(known) if each.file is wanted.file]
+    mine = [each for each in changes_in_force(known) if each.file is wanted.file]
     return mine[-1].no == wanted.no
 
 

@@ -25,7 +25,7 @@ from remit.model.contract import (
     Verdict,
     WorkItem,
 )
-from remit.model.deferred import TESTS, UNCHANGED, UNMERGED, DebtCause, dropped, is_late
+from remit.model.deferred import TESTS, UNCHANGED, UNMERGED, DebtCause, drop_deferred, is_late
 from remit.model.proof import TAKEN, partly_verified
 from remit.model.reply import Ask, AttemptOutcome
 from remit.model.review import Review, ReviewAnswer
@@ -131,7 +131,7 @@ async def _proven(piece: CodeWork) -> ProvenWork | Outcome:
         name, inputs = f"execute_tool:{n}" if n else "execute_tool", (plan.contract, course, choice)
         tried = await steps.do(name, specialists.work, steps.task, tree, *inputs, steps.tell)
         left = await steps.do(f"look:{n}", specialists.look, steps.task, tree)
-        tried, verdict = tables.sober(tried, left, plan.contract), None
+        tried, verdict = tables.require_changes(tried, left, plan.contract), None
         if tried.claim.outcome is AttemptOutcome.SUCCESS:
             judged = await _judged(str(n), last, left, tried.claim.text, piece)
             if not isinstance(judged, Verdict):
@@ -170,7 +170,7 @@ async def _permitted(
     if decision is None:
         return question
     yes = decision.answer is ReviewAnswer.APPROVE
-    return tables.allowing(course, claim, yes=yes, word=decision.text or "")
+    return tables.allow_call(course, claim, yes=yes, word=decision.text or "")
 
 
 async def _checked(
@@ -357,7 +357,7 @@ async def _put_off(merged: MergeResult, left: WorkResult, piece: CodeWork) -> No
 def _never_checked(steps: Steps, why: str) -> None:
     """Drop the deferred criteria: they are checked on merged work or not at all."""
     if steps.task.verdict is not None:
-        steps.keep(verdict=dropped(steps.task.verdict, why))
+        steps.keep(verdict=drop_deferred(steps.task.verdict, why))
 
 
 def _joined(merged: MergeResult) -> str:

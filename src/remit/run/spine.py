@@ -8,7 +8,7 @@ below also holds after a crash, a restart or three days of waiting.
 from remit import gate
 from remit.gate import Author
 from remit.model.contract import Evidence, ItemStatus, Plan, WorkItem
-from remit.model.likeness import looks_back
+from remit.model.likeness import is_reflection
 from remit.model.reply import Reply
 from remit.model.review import Review, contact_rule_of
 from remit.model.run import Done, Outcome, Retry, Wait, first_line
@@ -46,7 +46,7 @@ async def _plan(rooms: RunPorts, steps: Steps) -> Outcome:
 async def _unchanged(rooms: RunPorts, steps: Steps) -> Done | None:
     """Return the end of a run whose watch shows no change: no model is asked, nobody is told."""
     watch = steps.task.watch
-    if watch is None or rooms.look is None or looks_back(steps.task):
+    if watch is None or rooms.look is None or is_reflection(steps.task):
         return None
     seen = await steps.do("look_for_change", rooms.look, steps.task)
     if not seen.unchanged or steps.task.slot is None:  # a run that the owner starts always works
@@ -66,7 +66,7 @@ async def _choose(plan: Plan, rooms: RunPorts, steps: Steps) -> Outcome:
     """Choose the path of the task: send, reflect, code work, or brain."""
     if plan.composed:
         return await deliver(GatedText("", Author.OWNER), rooms, steps)
-    if looks_back(steps.task):
+    if is_reflection(steps.task):
         return await reflect(rooms, steps)
     agreed = await agree(plan, steps)
     if isinstance(agreed, Review):

@@ -25,7 +25,7 @@ class SavedWork(Struct, frozen=True):
         return f"git fetch {self.repo} {self.branch}:{self.branch}"
 
 
-def where(root: Path, task: TaskId) -> SavedWork | None:
+def find_saved_work(root: Path, task: TaskId) -> SavedWork | None:
     """Return where the work of a task was saved; None if it was not."""
     branch = f"remit/{task}"
     for ref in root.glob(f"*/{REPOSITORY}/refs/heads/{branch}"):

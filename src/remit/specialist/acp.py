@@ -103,7 +103,7 @@ class AcpClient:
     ) -> RequestPermissionResponse:
         """Allow a call once; a call that only the owner may allow ends the turn."""
         del session_id, kwargs
-        call = called(_merged(self._calls.get(tool_call.tool_call_id), tool_call))
+        call = tool_call_of(_merged(self._calls.get(tool_call.tool_call_id), tool_call))
         policy = Policy.DENY if self.needs is not None else await self._ask_permit(call)
         if policy is Policy.ASK:
             self.needs = call
@@ -172,7 +172,7 @@ class AcpClient:
         return ReadTextFileResponse(content="".join(lines[:limit]))
 
 
-def called(found: ToolCallUpdate) -> ToolCall:
+def tool_call_of(found: ToolCallUpdate) -> ToolCall:
     """Return the call as it is judged and shown: what it does, without a description."""
     given = cast("Json", found.raw_input)
     args: JsonMap = dict(given) if isinstance(given, dict) else {}
@@ -329,4 +329,6 @@ class AcpSpecialist:
         return self._failed(client, text, "answered with an error")
 
     def _failed(self, client: AcpClient, text: str, how: str) -> SpecialistClaim:
-        return client.claim(chain.sort(text), programs.describe_failure(self.name, how, text))
+        return client.claim(
+            chain.classify_failure(text), programs.describe_failure(self.name, how, text)
+        )

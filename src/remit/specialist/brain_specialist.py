@@ -51,7 +51,7 @@ class OwnSpecialist:
             why = f"{self.name} was stopped after {job.time_limit:g} s."
             return SpecialistClaim("", AttemptOutcome.TIMEOUT, error=why)
         except StepFailed as error:
-            return SpecialistClaim("", chain.sort(str(error)), error=str(error))
+            return SpecialistClaim("", chain.classify_failure(str(error)), error=str(error))
 
     async def _turns(self, job: SpecialistJob, emit: OnText) -> SpecialistClaim:
         files, session = WorkspaceFiles(job.workspace), f"{job.task_id}:{self.name}"

@@ -71,7 +71,7 @@ class Exhausted(Struct, frozen=True):
 Next: TypeAlias = RetryAgent | NewSession | NextAgent | Exhausted
 
 
-def kinds(contract: Contract | None) -> frozenset[str]:
+def kinds_of_work(contract: Contract | None) -> frozenset[str]:
     """Return the kinds of work of a task: its critics, by the contract.
 
     Plain code has no particular kind, and anybody may do it.
@@ -87,7 +87,7 @@ def kinds(contract: Contract | None) -> frozenset[str]:
             return frozenset(each for each in critics if each)
 
 
-def line(
+def specialist_line(
     chains: Mapping[str, Sequence[str]], needs: frozenset[str], able: Mapping[str, frozenset[str]]
 ) -> tuple[str, ...]:
     """Return who may do a task of these kinds, best first: in its chain, present and capable.
@@ -100,7 +100,7 @@ def line(
     return tuple(dict.fromkeys(fit))
 
 
-def follow(who: Sequence[str], attempts: Sequence[SpecialistAttempt]) -> Next:
+def next_step(who: Sequence[str], attempts: Sequence[SpecialistAttempt]) -> Next:
     """Return who works next, after these attempts."""
     if attempts and attempts[-1].outcome is AttemptOutcome.SUCCESS:
         raise BadInput(f"{attempts[-1].agent} ended well; nobody follows after that.")
@@ -111,7 +111,7 @@ def follow(who: Sequence[str], attempts: Sequence[SpecialistAttempt]) -> Next:
     return (_next_with_same(mine) if mine else None) or _next_agent(who, attempts)
 
 
-def record(
+def add_attempt(
     attempts: Sequence[SpecialistAttempt], attempt: SpecialistAttempt
 ) -> tuple[SpecialistAttempt, ...]:
     """Return the attempts with one more, which knows how often its specialist had tried."""
@@ -229,7 +229,7 @@ _LIMIT: Final = re.compile(
 )
 
 
-def sort(output: str) -> AttemptOutcome:
+def classify_failure(output: str) -> AttemptOutcome:
     """Return the class of a failure; unknown output is a crash.
 
     A prompt that is too long stays so, so it is checked first.

@@ -64,7 +64,7 @@ class Snapshot(Struct, frozen=True):
         return tuple(path for path in old if is_test(path) or is_runner_setting(path))
 
 
-def read(raw: bytes) -> tuple[FileChange, ...]:
+def parse_changes(raw: bytes) -> tuple[FileChange, ...]:
     """Parse `git diff-tree -r -z -M --raw`."""
     fields = raw.decode("utf-8", "surrogateescape").split("\0")
     found: list[FileChange] = []
@@ -146,7 +146,7 @@ def prompt(
     """Return everything a specialist gets at the start of a session."""
     parts = [
         f"## Task\n\n{task.strip()}",
-        section(contract) if contract else "",
+        contract_section(contract) if contract else "",
         f"## What was done before you\n\n{checkpoint}" if checkpoint else "",
         _failed(failed),
         "## Rules\n\n" + "\n".join(f"- {rule}" for rule in rules),
@@ -155,36 +155,36 @@ def prompt(
     return "\n\n".join(part for part in parts if part) + "\n"
 
 
-def section(contract: Contract) -> str:
+def contract_section(contract: Contract) -> str:
     """Return how the work will be verified, numbered."""
     lines = [f"{n}. {_criterion(each)}" for n, each in enumerate(contract.criteria, 1)]
     parts = ["## Verification Contract", "\n".join([_LEAD[contract.type], *lines])]
     return "\n\n".join([*parts, _CLOSE] if lines else parts)
 
 
-def fix(failed: Sequence[str]) -> str:
+def fix_prompt(failed: Sequence[str]) -> str:
     """Return the prompt for a specialist whose work did not pass."""
     return f"{_failed(failed)}\n\nMend this, and leave what passed as it is.\n\n{_LAST}\n"
 
 
-def allowed(call: ToolCall, exact: str) -> str:
+def allowed_prompt(call: ToolCall, exact: str) -> str:
     """Return the prompt after the owner allowed a call."""
     return (
         f"The owner has allowed this {call.tool} call, once and exactly as it was asked for:\n\n"
-        f"{quoted(exact)}\n\nAsk for it again in the same words, then go on with the task.\n"
+        f"{quote(exact)}\n\nAsk for it again in the same words, then go on with the task.\n"
     )
 
 
-def refused(call: ToolCall, exact: str, why: str = "") -> str:
+def refused_prompt(call: ToolCall, exact: str, why: str = "") -> str:
     """Return the prompt after the owner refused a call."""
     reason = f" The owner says: {why.strip()}" if why.strip() else ""
     return (
-        f"The owner has not allowed this {call.tool} call:\n\n{quoted(exact)}\n\n"
+        f"The owner has not allowed this {call.tool} call:\n\n{quote(exact)}\n\n"
         f"Do not ask for it again; go on without it.{reason}\n"
     )
 
 
-def quoted(text: str) -> str:
+def quote(text: str) -> str:
     """Return a text of others with every line marked, so that nothing reads as ours."""
     shown = text.strip()
     if len(shown) > MAX_QUOTED_CHARACTERS:
@@ -209,7 +209,7 @@ def _criterion(criterion: Criterion) -> str:
 def _failed(failed: Sequence[str]) -> str:
     if not failed:
         return ""
-    listed = "\n".join(quoted(each) for each in failed)
+    listed = "\n".join(quote(each) for each in failed)
     return f"## What failed last time\n\n{listed}"
 
 
@@ -222,7 +222,7 @@ READS: Final = frozenset({"read", "search", "think"})
 EDITS: Final = frozenset({"edit", "delete", "move"})
 
 
-def rule(call: ToolCall, workspace: str) -> Policy:
+def rule_on_call(call: ToolCall, workspace: str) -> Policy:
     """Rule on a call: allowed in the folder; a command or another place is asked."""
     if call.tool not in READS | EDITS:
         return Policy.ASK
@@ -235,7 +235,7 @@ def rule(call: ToolCall, workspace: str) -> Policy:
     return Policy.ALLOW if inside else Policy.ASK
 
 
-def exact(call: ToolCall) -> str:
+def exact_call(call: ToolCall) -> str:
     """Return exactly what a call would do, for the owner and the specialist."""
     command = call.args.get("command")
     only = isinstance(command, str) and len(call.args) == 1

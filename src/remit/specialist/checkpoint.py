@@ -15,7 +15,7 @@ from msgspec.structs import replace
 
 from remit.model.codec import text_of, to_json
 from remit.model.reply import SpecialistClaim
-from remit.specialist.changes import quoted
+from remit.specialist.changes import quote
 
 MAX_BYTES: Final = 2_000  # of the whole, as JSON in UTF-8
 MAX_STEPS: Final = 10
@@ -78,7 +78,7 @@ def checkpoint_of_claim(
     """The checkpoint after a claim, on from the one before; `files` maps paths to hashes."""
     report = _parse_report(claim.text)
     was = before or Checkpoint(agent, cause, made_at)
-    return trimmed(
+    return trim(
         Checkpoint(
             agent,
             cause,
@@ -94,7 +94,7 @@ def checkpoint_of_claim(
     )
 
 
-def trimmed(checkpoint: Checkpoint) -> Checkpoint:
+def trim(checkpoint: Checkpoint) -> Checkpoint:
     """Return the same in less than 2 KB: the last ten steps, shortened, oldest dropped first."""
     short = _shortened(checkpoint)
     while len(pack(short).encode()) >= MAX_BYTES:
@@ -107,7 +107,7 @@ def pack(checkpoint: Checkpoint) -> str:
     return text_of(to_json(checkpoint))
 
 
-def resume(checkpoint: Checkpoint) -> str:
+def hand_over_text(checkpoint: Checkpoint) -> str:
     """What a specialist is told of it. The words in it are another's, so they are quoted."""
     parts = [
         _quoted_section("Done", checkpoint.done),
@@ -130,7 +130,7 @@ def resume(checkpoint: Checkpoint) -> str:
 
 
 def _quoted_section(title: str, lines: Sequence[str]) -> str:
-    return f"\n{title}:\n" + "\n".join(quoted(f"- {line}") for line in lines) if lines else ""
+    return f"\n{title}:\n" + "\n".join(quote(f"- {line}") for line in lines) if lines else ""
 
 
 def _shortened(found: Checkpoint) -> Checkpoint:

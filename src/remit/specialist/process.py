@@ -29,9 +29,9 @@ from remit.model.reply import AttemptOutcome, SpecialistClaim, SpecialistJob
 from remit.ports import OnText, Permit
 from remit.specialist import REPOSITORY, chain
 from remit.specialist.abstract_sockets import launcher
-from remit.specialist.tree import aside
+from remit.specialist.tree import aside_folder
 from remit.system import process as programs
-from remit.system.process import PLACES, find, is_root, system
+from remit.system.process import PLACES, find_program, is_root, system_binds
 
 # Wraps a program in a sandbox: its arguments, its folder, what else must be readable.
 Wrap: TypeAlias = Callable[[Sequence[str], str, Sequence[str]], Sequence[str]]
@@ -41,13 +41,13 @@ MAX_LINE_BYTES: Final = 16_000_000  # bytes of one line, from one that speaks a 
 _ALWAYS: Final = ("PATH", "HOME", "LANG", "TERM", "TZ")
 
 
-def bare(argv: Sequence[str], workspace: str, readable: Sequence[str]) -> Sequence[str]:
+def no_sandbox(argv: Sequence[str], workspace: str, readable: Sequence[str]) -> Sequence[str]:
     """No sandbox at all."""
     del workspace, readable
     return argv
 
 
-def environ_of(environ: Mapping[str, str], more: Sequence[str]) -> dict[str, str]:
+def program_environ(environ: Mapping[str, str], more: Sequence[str]) -> dict[str, str]:
     """Return a program's variables: a few that all need, and the named ones."""
     return {name: environ[name] for name in (*_ALWAYS, *more) if name in environ}
 
@@ -59,7 +59,7 @@ class SpecialistProgram(Struct, frozen=True):
     argv: tuple[str, ...]
     environ: Mapping[str, str]
     capabilities: frozenset[str] = frozenset()
-    wrap: Wrap = bare
+    wrap: Wrap = no_sandbox
 
     async def start(
         self, job: SpecialistJob, argv: Sequence[str] | None = None, readable: Sequence[str] = ()
@@ -111,7 +111,7 @@ class CommandSpecialist:
         if code == 0:
             return SpecialistClaim(out)
         output = f"{out}\n{err}"
-        outcome = AttemptOutcome.TIMEOUT if code is None else chain.sort(output)
+        outcome = AttemptOutcome.TIMEOUT if code is None else chain.classify_failure(output)
         text = err if err.strip() else out
         why = programs.describe_failure(self.name, programs.describe_exit(code, limit), text)
         return SpecialistClaim(out, outcome, error=why)
@@ -160,7 +160,7 @@ class SandboxPermissions(Struct, frozen=True):
     writes: tuple[Path, ...] = ()
 
 
-def home_for(environ_home: str) -> Path:
+def sandbox_home(environ_home: str) -> Path:
     """Return where its home is visible: at the owner's path, if possible."""
     home = Path(environ_home or _ELSEWHERE)
     fits = home.is_absolute() and len(home.parts) > 1 and ".." not in home.parts
@@ -190,7 +190,7 @@ class ProgramSandbox:
         self, argv: Sequence[str], workspace: str, readable: Sequence[str]
     ) -> Sequence[str]:
         """Return the arguments that run a program in its sandbox, and prepare its folders."""
-        bwrap, prlimit = (find(each, self._places) for each in ("bwrap", "prlimit"))
+        bwrap, prlimit = (find_program(each, self._places) for each in ("bwrap", "prlimit"))
         if bwrap is None or prlimit is None:
             raise Permanent(
                 f"There is no {'prlimit' if bwrap else 'bwrap'} on this machine, and "
@@ -205,7 +205,7 @@ class ProgramSandbox:
         visible = (*visible, *(each for each in scripts if each.is_file()))
         return (
             *(launcher(bwrap) if self._leave.network else ()),
-            *(str(bwrap), *self._user_words(), *system(), *self._rooms(workspace)),
+            *(str(bwrap), *self._user_words(), *system_binds(), *self._rooms(workspace)),
             *_bound("--ro-bind-try", (*visible, *self._leave.reads)),
             *_bound("--bind-try", self._leave.writes),
             *_bound("--bind", (Path(workspace),)),
@@ -225,7 +225,7 @@ class ProgramSandbox:
 
     def _rooms(self, workspace: str) -> Iterator[str]:
         """Yield the parts that belong neither to the system nor to the worktree."""
-        place = aside(workspace)
+        place = aside_folder(workspace)
         own = place / "homes" / self._name
         own.mkdir(parents=True, exist_ok=True)
         user, group = (_ANYBODY, _ANYBODY) if is_root() else (os.getuid(), os.getgid())
@@ -256,7 +256,7 @@ def _git(workspace: Path) -> Iterator[str]:
     ours, task = workspace.parent / REPOSITORY, workspace.name
     if not (ours / "worktrees" / task).is_dir():
         return
-    copy, commits = aside(str(workspace)) / "git", aside(str(workspace)) / "commits"
+    copy, commits = aside_folder(str(workspace)) / "git", aside_folder(str(workspace)) / "commits"
     shutil.rmtree(copy, ignore_errors=True)
     # It must exist: a read-only folder may be around it.
     commits.mkdir(parents=True, exist_ok=True)

@@ -12,7 +12,7 @@ from remit.language.files import read_toml
 from remit.settings.projects import ProjectSettings, SpecialistKind, SpecialistSettings
 from remit.specialist.abstract_sockets import can_hide
 from remit.specialist.chain import NOBODY
-from remit.system.process import find
+from remit.system.process import find_program
 
 OWN: Final = "brain"  # a specialist even if not listed
 
@@ -128,7 +128,7 @@ def _specialist(name: str, specialist: SpecialistSettings, path: str | None) -> 
     if found is None:
         todo = f"Install it, or fix argv under [specialists.{name}] in settings.toml."
         return SpecialistHealth(name, "fail", f"{Path(program).name} is not on PATH", "", todo)
-    if specialist.sandbox and find("bwrap") is None:
+    if specialist.sandbox and find_program("bwrap") is None:
         todo = f"Install bubblewrap, or say sandbox = false under [specialists.{name}]."
         return SpecialistHealth(name, "fail", "there is no sandbox to run it in", found, todo)
     state = f"{kind}, {specialist.time_limit} s for a try, {_around(specialist)}"
@@ -141,7 +141,7 @@ def _around(specialist: SpecialistSettings) -> str:
         return "without a sandbox: it can read and write what you can"
     if not specialist.network:
         return "in a sandbox without network"
-    bwrap = find("bwrap")
+    bwrap = find_program("bwrap")
     hidden = bwrap is not None and can_hide(bwrap)
     sockets = "" if hidden else ", and abstract Unix sockets (Linux 6.12 could hide them)"
     return (

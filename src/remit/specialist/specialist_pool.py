@@ -81,7 +81,7 @@ async def merge(trees: Worktrees, tree: Worktree, commit: str, at: datetime) -> 
     return MergeResult(name, why, joined=not why and target != commit)
 
 
-async def fits(trees: Worktrees, tree: Worktree, at: datetime) -> bool:
+async def can_merge(trees: Worktrees, tree: Worktree, at: datetime) -> bool:
     """Whether the folder's content can still be merged with the owner's current state."""
     git = trees.git
     owners = await git.guarded(tree.checkout)
@@ -221,7 +221,7 @@ class WorkHistory(Struct, frozen=True):
             before=self.note,
         )
         errors = (error,) if error and wrong else ()
-        return WorkHistory(chain.record(self.attempts, attempt), note, claim.session, errors)
+        return WorkHistory(chain.add_attempt(self.attempts, attempt), note, claim.session, errors)
 
 
 def is_code(task: Task) -> bool:
@@ -261,7 +261,7 @@ class SpecialistPool:
         """
         place = self.project(task).path
         tree = await self._trees.open(place, task.id)
-        if task.round and not await fits(self._trees, tree, self._clock.now()):
+        if task.round and not await can_merge(self._trees, tree, self._clock.now()):
             await self._trees.remove(tree)
             tree = await self._trees.open(place, task.id)
         await self._copies.remove(tree)  # of an earlier folder
@@ -273,15 +273,15 @@ class SpecialistPool:
 
     def follow(self, task: Task, history: WorkHistory, contract: Contract | None) -> Next:
         """Return who works next, of those suited for the work."""
-        project, needs = self.project(task), chain.kinds(contract)
+        project, needs = self.project(task), chain.kinds_of_work(contract)
         chains = {**project.chains, chain.ANY_KIND: project.chain}
         mine = {name for names in chains.values() for name in names}
         able = {n: each.capabilities for n, each in self._people.items() if n in mine}
-        who = chain.line(chains, needs, able)
+        who = chain.specialist_line(chains, needs, able)
         if not who and needs and able:
             what = ", ".join(sorted(needs))
             return Exhausted(f"Nobody is set up who does {what}; say so in [specialists].")
-        return chain.follow(who, history.attempts)
+        return chain.next_step(who, history.attempts)
 
     async def work(
         self,
@@ -299,7 +299,7 @@ class SpecialistPool:
             task.id,
             _write_brief(task, contract, history)
             if not stays
-            else history.said or changes.fix(history.failed),
+            else history.said or changes.fix_prompt(history.failed),
             tree.folder,
             history.session if stays else None,
             self._limits.get(choice.agent, float(DEFAULT_TIME_LIMIT_SECONDS)),
@@ -309,7 +309,7 @@ class SpecialistPool:
         async def permit(call: ToolCall) -> Policy:
             if call.digest in history.allowed:
                 return Policy.ALLOW
-            return changes.rule(call, tree.folder)
+            return changes.rule_on_call(call, tree.folder)
 
         claim = await self._people[choice.agent].work(job, emit, permit)
         await self._copies.copy_folder(task, tree, self._clock.now())
@@ -348,7 +348,9 @@ class SpecialistPool:
         return True
 
 
-def sober(tried: SpecialistTurn, result: WorkResult, contract: Contract | None) -> SpecialistTurn:
+def require_changes(
+    tried: SpecialistTurn, result: WorkResult, contract: Contract | None
+) -> SpecialistTurn:
     """Return the turn before any check: without changes there was no work."""
     advice = contract is None or contract.type is ContractType.ADVISORY
     if tried.claim.outcome is not AttemptOutcome.SUCCESS or result.paths or advice:
@@ -357,22 +359,22 @@ def sober(tried: SpecialistTurn, result: WorkResult, contract: Contract | None) 
     return replace(tried, claim=replace(tried.claim, outcome=AttemptOutcome.BAD_OUTPUT, error=why))
 
 
-def allowing(
+def allow_call(
     history: WorkHistory, claim: SpecialistClaim, *, yes: bool, word: str = ""
 ) -> WorkHistory:
     """Return the history after the owner's answer to a requested call."""
     call = claim.needs
     if call is None:
         return replace(history, said=f"Asked {claim.error!r}, the owner said: {word}\n")
-    exact = changes.exact(call)
+    exact = changes.exact_call(call)
     if yes:
-        return replace(history, said=changes.allowed(call, exact), allowed=(call.digest,))
-    return replace(history, said=changes.refused(call, exact, word), allowed=())
+        return replace(history, said=changes.allowed_prompt(call, exact), allowed=(call.digest,))
+    return replace(history, said=changes.refused_prompt(call, exact, word), allowed=())
 
 
 def _write_brief(task: Task, contract: Contract | None, history: WorkHistory) -> str:
     since = (*(f"The owner adds: {note}" for note in task.owner_notes), *task.check_notes)
     asked = "\n\n".join([task.instructions, *since])
-    note = checkpoint.resume(history.note) if history.note else ""
+    note = checkpoint.hand_over_text(history.note) if history.note else ""
     text = changes.prompt(asked, contract, checkpoint=note, failed=history.failed)
     return f"{text}\n{history.said}" if history.said else text

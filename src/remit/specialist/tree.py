@@ -85,7 +85,7 @@ class Worktree(Struct, frozen=True):
         return GitLocation(self.folder, git_dir, self.folder, index)
 
 
-def aside(folder: str) -> Path:
+def aside_folder(folder: str) -> Path:
     """Return the place beside the worktree for a specialist's home and git copy."""
     return Path(f"{folder}{_ASIDE}")
 
@@ -99,13 +99,13 @@ def recorded_base(repo: str, task: TaskId) -> str | None:
     return base if SHA.fullmatch(base) else None
 
 
-def note(tree: Worktree) -> None:
+def record_base(tree: Worktree) -> None:
     folder = Path(tree.repo, _NOTES)
     folder.mkdir(exist_ok=True)
     write_atomic(folder / tree.task_id, tree.base)
 
 
-def forget(tree: Worktree) -> None:
+def forget_base(tree: Worktree) -> None:
     for name in (tree.task_id, f"{tree.task_id}.index"):
         Path(tree.repo, _NOTES, name).unlink(missing_ok=True)
 
@@ -114,7 +114,7 @@ def is_complete(tree: Worktree) -> bool:
     return Path(tree.folder).is_dir() and Path(str(tree.inside.git_dir)).is_dir()
 
 
-def standing(root: Path) -> list[Worktree]:
+def list_worktrees(root: Path) -> list[Worktree]:
     """Return what is below `root`, by its folders; an incomplete one has no base."""
     found: list[Worktree] = []
     for repo in root.glob(f"*/{REPOSITORY}"):
@@ -129,7 +129,7 @@ def standing(root: Path) -> list[Worktree]:
     return found
 
 
-def mend(tree: Worktree) -> None:
+def repair(tree: Worktree) -> None:
     """Restore the files that tie the folder to the repository, whatever was changed in them."""
     git_dir = Path(str(tree.inside.git_dir))
     for path, text in (
@@ -161,7 +161,7 @@ def _set(path: Path, text: str) -> None:
     write_atomic(path, text, mode=0o644)
 
 
-def filled(tree: Worktree, paths: list[str]) -> list[str]:
+def filled_submodules(tree: Worktree, paths: list[str]) -> list[str]:
     """Return the submodules that are not empty: we leave them empty."""
     found = [Path(tree.folder, path) for path in paths]
     return [
@@ -171,16 +171,16 @@ def filled(tree: Worktree, paths: list[str]) -> list[str]:
     ]
 
 
-def unlock(repo: Path) -> None:
+def remove_locks(repo: Path) -> None:
     """Remove locks of a process that has died: no other works here since this one started."""
     for lock in repo.rglob("*.lock"):
         if "objects" not in lock.relative_to(repo).parts[:1]:
             lock.unlink(missing_ok=True)
 
 
-def clear(tree: Worktree) -> None:
+def remove_folders(tree: Worktree) -> None:
     _remove(Path(tree.folder))
-    _remove(aside(tree.folder))
+    _remove(aside_folder(tree.folder))
     _remove(Path(str(tree.inside.git_dir)))
 
 
@@ -199,7 +199,7 @@ def _remove(folder: Path) -> None:
         raise Permanent(f"{folder} cannot be removed.")
 
 
-def size(folder: bytes, names: list[bytes]) -> int:
+def total_size(folder: bytes, names: list[bytes]) -> int:
     total = 0
     for name in names:
         try:

@@ -58,12 +58,12 @@ class Worktrees:
             whole: bool = recorded is not None and await asyncio.to_thread(disk.is_complete, tree)
             if not whole:
                 await self._create(tree)
-            await asyncio.to_thread(disk.mend, tree)
+            await asyncio.to_thread(disk.repair, tree)
         return tree
 
     async def look(self, tree: Worktree) -> Snapshot:
         """Return the folder's current state, compared with the base, without changing it."""
-        await asyncio.to_thread(disk.mend, tree)
+        await asyncio.to_thread(disk.repair, tree)
         where, git = tree.inside, self.git
         await git.ok(where, "read-tree", tree.base)
         await self._check_room(tree)
@@ -104,15 +104,15 @@ class Worktrees:
     async def remove(self, tree: Worktree) -> None:
         """Remove a task's worktree completely; what was merged stays with the owner."""
         async with self._locks[tree.repo]:
-            await asyncio.to_thread(disk.forget, tree)
-            await asyncio.to_thread(disk.clear, tree)
+            await asyncio.to_thread(disk.forget_base, tree)
+            await asyncio.to_thread(disk.remove_folders, tree)
             for ref in (tree.ref, tree.copy_ref):
                 await self.git.run(tree.own_git, "update-ref", "-d", ref)
 
     async def clear(self, tree: Worktree) -> None:
         """Remove the folder; the branch stays and can be opened again."""
         async with self._locks[tree.repo]:
-            await asyncio.to_thread(disk.clear, tree)
+            await asyncio.to_thread(disk.remove_folders, tree)
 
     def below_home(self, tree: Worktree) -> Worktree:
         """Return where a worktree is on this machine; Remit's home may lie elsewhere here."""
@@ -131,8 +131,8 @@ class Worktrees:
             async with self._locks[tree.repo]:
                 await self._ensure_repository(tree.repo, owners)
                 await self._fetch_base(tree.repo, owners, tree.base)
-                await asyncio.to_thread(disk.forget, tree)
-                await asyncio.to_thread(disk.clear, tree)
+                await asyncio.to_thread(disk.forget_base, tree)
+                await asyncio.to_thread(disk.remove_folders, tree)
                 words = ("fetch", "--quiet", "--no-tags", "--no-write-fetch-head", str(bundle))
                 refs = (f"+{tree.copy_ref}:{to}" for to in (tree.copy_ref, tree.ref))
                 await self.git.ok(tree.own_git, *words, *refs)
@@ -142,7 +142,7 @@ class Worktrees:
 
     async def standing(self) -> list[Worktree]:
         """Return every worktree, including half-made ones of dead processes."""
-        return await asyncio.to_thread(disk.standing, self._root)
+        return await asyncio.to_thread(disk.list_worktrees, self._root)
 
     # Making one -----------------------------------------------------------------------------------
 
@@ -174,7 +174,7 @@ class Worktrees:
             await self.git.ok(GitLocation(str(half)), *words)
             await asyncio.to_thread(half.rename, repo)
         if repo not in self._unlocked:
-            await asyncio.to_thread(disk.unlock, Path(repo))
+            await asyncio.to_thread(disk.remove_locks, Path(repo))
             self._unlocked.add(repo)
         await asyncio.to_thread(disk.configure, Path(repo), form)
 
@@ -203,14 +203,14 @@ class Worktrees:
         )
 
     async def _create(self, tree: Worktree) -> None:
-        await asyncio.to_thread(disk.clear, tree)
+        await asyncio.to_thread(disk.remove_folders, tree)
         tip = await self.git.run(tree.own_git, "rev-parse", "--verify", "--quiet", tree.ref)
         start = tree.base if tip.code else tip.text
         words = ("worktree", "add", "--quiet", "--force", "--no-track", "-B", tree.branch)
         failpoint("worktree")
         await self.git.ok(tree.own_git, *words, tree.folder, start)
         failpoint("worktree_made")
-        await asyncio.to_thread(disk.note, tree)
+        await asyncio.to_thread(disk.record_base, tree)
 
     # Looking at one -------------------------------------------------------------------------------
 
@@ -223,7 +223,7 @@ class Worktrees:
             raise Conflict(
                 f"{len(names)} files changed; at most {MAX_CHANGED_FILES} are taken over."
             )
-        size = await asyncio.to_thread(disk.size, os.fsencode(tree.folder), names)
+        size = await asyncio.to_thread(disk.total_size, os.fsencode(tree.folder), names)
         if size > MAX_CHANGED_BYTES:
             most = MAX_CHANGED_BYTES // 1_000_000
             raise Conflict(
@@ -237,7 +237,7 @@ class Worktrees:
         # git would run inside them, with their settings, to see whether they changed.
         inner = [e.partition("\t")[2] for e in entries if e.startswith(changes.REPOSITORY)]
         apart = [f":(top,exclude,literal){path}" for path in inner]
-        filled = await asyncio.to_thread(disk.filled, tree, inner)
+        filled = await asyncio.to_thread(disk.filled_submodules, tree, inner)
         refused = tuple(changes.is_repository(path) for path in filled)
         result = await self.git.run(tree.inside, "add", "--all", "--", ":/", *apart)
         if not result.code:
@@ -252,7 +252,7 @@ class Worktrees:
             raise Permanent(
                 f"git cannot compare {tree.folder}: {' '.join(result.err.split())[-200:]}"
             )
-        return changes.read(result.out)
+        return changes.parse_changes(result.out)
 
     async def _link_target(self, tree: Worktree, sha: str) -> str:
         """Return exactly where a link leads."""

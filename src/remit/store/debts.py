@@ -63,10 +63,10 @@ def book(tx: Tx, project: str, now: datetime, but: TaskId | None = None) -> Debt
     found, rest = DebtBook(), tx.all("list_debts", asked)
     # Handle rows of one time together: a change may touch hundreds of files.
     for (at, reason), same in groupby(rest, key=lambda row: (row["at"], str(row["reason"]))):
-        found = model_deferred.failed(
+        found = model_deferred.add_failures(
             found, [str(row["path"]) for row in same], rows.parse_time(at), reason
         )
-    return model_deferred.alive(found, now)
+    return model_deferred.current_debts(found, now)
 
 
 def close_group(tx: Tx, ended: CheckedBatch, now: datetime) -> bool:

@@ -15,9 +15,9 @@ from remit.model.deferred import (
     DeferredGroup,
     GroupEnd,
     document_of,
-    dropped,
+    drop_deferred,
     is_late,
-    settled,
+    settle_verdict,
 )
 from remit.model.ids import TaskId
 from remit.model.reply import PROJECT
@@ -85,7 +85,7 @@ def settle(
         return False
     found: JsonMap = {each.activity: each.result.value for each in new.values()}
     details: JsonMap = {"what": LATER, **about, "found": found}
-    _write(tx, task, settled(task.verdict, new, now), details, now)
+    _write(tx, task, settle_verdict(task.verdict, new, now), details, now)
     return True
 
 
@@ -98,7 +98,7 @@ def drop(tx: Tx, task: Task, now: datetime) -> None:
     late = verdict is not None and any(is_late(each) for each in verdict.findings)
     if verdict is None or not late or of_task(tx, task.id):
         return
-    _write(tx, task, dropped(verdict, UNMERGED), {"what": NEVER}, now)
+    _write(tx, task, drop_deferred(verdict, UNMERGED), {"what": NEVER}, now)
 
 
 def _write(tx: Tx, task: Task, verdict: Verdict, details: JsonMap, now: datetime) -> None:

@@ -40,7 +40,7 @@ class AddressForm(Struct, frozen=True):
     literal: Address | None = None
 
 
-def read(url: str, *, private: bool = False) -> AddressForm | BlockedAddress:
+def read_address(url: str, *, private: bool = False) -> AddressForm | BlockedAddress:
     """Take an address apart, or say what is wrong with its form; what it names is not shown."""
     if len(url) > _MAX_URL_CHARACTERS:
         return BlockedAddress(
@@ -57,10 +57,10 @@ def read(url: str, *, private: bool = False) -> AddressForm | BlockedAddress:
     port = int(found["port"] or _PORTS[found["scheme"]])
     if not 1 <= port <= _MAX_PORT:
         return BlockedAddress(f"The address has the port {port}; one is 1 to {_MAX_PORT}.")
-    return host(found["host"], found["scheme"], port)
+    return read_host(found["host"], found["scheme"], port)
 
 
-def host(name: str, scheme: str = "https", port: int = 443) -> AddressForm | BlockedAddress:
+def read_host(name: str, scheme: str = "https", port: int = 443) -> AddressForm | BlockedAddress:
     """Parse the host of an address: a name, IPv4, or IPv6 in brackets."""
     name = name.lower()
     if name.startswith("["):
@@ -85,7 +85,7 @@ def _literal(text: str, scheme: str, port: int, wrong: str) -> AddressForm | Blo
     return AddressForm(scheme, str(address), port, address)
 
 
-def reserved(address: Address, *, private: bool = False) -> str | None:
+def reserved_kind(address: Address, *, private: bool = False) -> str | None:
     """Return why an address may not be contacted; None if it may.
 
     `private` allows the operator's own machine and network, and nothing else.

@@ -50,7 +50,7 @@ def within(seconds: float | None) -> Iterator[None]:
 
 
 @contextmanager
-def anew() -> Iterator[None]:
+def claim_anew() -> Iterator[None]:
     """Count anew, for another try of what was claimed; the block checks first that it still is."""
     claim = _claim.get()
     if claim is not None and not claim.is_made:
@@ -103,7 +103,7 @@ class LateClaim(Generic[T]):
         return await self._claim()
 
 
-async def reached() -> None:
+async def before_sending() -> None:
     """Call it when the connection stands, directly before the first byte of a message.
 
     It claims the message, if that is left to this moment, and raises if nothing may leave.

@@ -173,7 +173,7 @@ class _Watch:
             # A proxy's CONNECT is not the message.
             method = getattr(about.get("request"), "method", b"POST")
             if method == b"POST":
-                await first_byte.reached()
+                await first_byte.before_sending()
                 self.left = True
 
 
@@ -203,7 +203,7 @@ def _name(error: Exception) -> str:
     return re.sub(r"(?<=[a-z])(?=[A-Z])", " ", type(error).__name__).lower()
 
 
-def neither(reply: HttpReply | HttpFailure, who: str) -> SendRetry | Unknown | None:
+def unclear_result(reply: HttpReply | HttpFailure, who: str) -> SendRetry | Unknown | None:
     """Return the result of an exchange without a clear answer; None if there was one."""
     if isinstance(reply, HttpReply):
         if reply.status // 100 in (2, 4):
@@ -229,11 +229,11 @@ def refusal(reply: HttpReply, who: str, wait: float | None) -> SendRetry | Refus
             return Refused(f"{who} refused the message ({reply.status}) and gave no reason.")
 
 
-def named(
+def answer_with_id(
     reply: HttpReply | HttpFailure, who: str, now: datetime, ref: object
 ) -> Accepted | SendRetry | Refused | Locked | Unknown:
     """Return what an exchange means: only a 2xx that names the message, by `ref`, is a yes."""
-    doubt = neither(reply, who)
+    doubt = unclear_result(reply, who)
     if doubt is not None or isinstance(reply, HttpFailure):
         return doubt or Unknown(f"{who} did not answer.")
     if reply.status >= HTTPStatus.BAD_REQUEST:
@@ -299,6 +299,6 @@ def clean(words: object, token: str) -> str:
     return line[:_MAX_ERROR_CHARACTERS].rstrip(". ")
 
 
-def usable(token: str) -> bool:
+def is_header_safe(token: str) -> bool:
     """Whether a token can be in a header without ending it."""
     return _HEADER_SAFE.fullmatch(token) is not None

@@ -223,12 +223,12 @@ _SYSTEM: Final = ("/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32")
 _ETC: Final = ("/etc/alternatives", "/etc/ld.so.cache", "/etc/ld.so.conf", "/etc/ld.so.conf.d")
 
 
-def find(name: str, places: Sequence[Path] = PLACES) -> Path | None:
+def find_program(name: str, places: Sequence[Path] = PLACES) -> Path | None:
     """Return a tool of the system."""
     return next((at / name for at in places if os.access(at / name, os.X_OK)), None)
 
 
-def system() -> tuple[str, ...]:
+def system_binds() -> tuple[str, ...]:
     """Return the arguments for a read-only system, without anything about this machine."""
     words = ["--ro-bind", "/usr", "/usr"]
     for name in _SYSTEM:

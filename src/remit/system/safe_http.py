@@ -1,6 +1,6 @@
 """An HTTP client for addresses that somebody else may have chosen; never the own network.
 
-    place = await find("https://hooks.example.com/in")      # or why not
+    place = await resolve_address("https://hooks.example.com/in")      # or why not
     async with open_client(place) as client: ...
 
 The name is resolved once, every address is checked, and the client connects only to these
@@ -42,18 +42,18 @@ class UnresolvedAddress(Struct, frozen=True):
     why: str
 
 
-async def system(host: str, port: int) -> Sequence[str]:
+async def resolve_host(host: str, port: int) -> Sequence[str]:
     """Ask the machine's resolver."""
     loop = asyncio.get_running_loop()
     found = await loop.getaddrinfo(host, port, type=socket.SOCK_STREAM)
     return [str(where[0]) for *_, where in found]
 
 
-async def find(
-    url: str, *, private: bool = False, resolve: Resolve = system, seconds: float = SECONDS
+async def resolve_address(
+    url: str, *, private: bool = False, resolve: Resolve = resolve_host, seconds: float = SECONDS
 ) -> ResolvedAddress | BlockedAddress | UnresolvedAddress:
     """Resolve an address once and check the result; `private` allows the operator's network."""
-    spot = places.read(url, private=private)
+    spot = places.read_address(url, private=private)
     if isinstance(spot, BlockedAddress):
         return spot
     if spot.literal is not None:
@@ -77,7 +77,7 @@ def _checked(
         except ValueError:
             return BlockedAddress("The name leads to something that is not an address.")
         scoped = isinstance(address, ipaddress.IPv6Address) and address.scope_id
-        kind = "link-local" if scoped else places.reserved(address, private=private)
+        kind = "link-local" if scoped else places.reserved_kind(address, private=private)
         if kind is not None:
             return BlockedAddress(
                 f"This address leads into your own network ({kind}). Only public ones are allowed."
@@ -124,7 +124,7 @@ class _Pinned(httpx2.AsyncBaseTransport):
         host = url.raw_host.decode("ascii").strip("[]")
         host = f"[{host}]" if ":" in host else host
         port = url.port or (443 if url.scheme == "https" else 80)
-        if places.host(host, url.scheme, port) != self._place.spot:
+        if places.read_host(host, url.scheme, port) != self._place.spot:
             raise httpx2.UnsupportedProtocol("This client speaks to one place, and not to that.")
 
     async def _first(self, request: httpx2.Request) -> httpx2.Response:

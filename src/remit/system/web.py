@@ -54,7 +54,7 @@ class WebFailure(Struct, frozen=True):
 
 
 async def read_page(
-    url: str, limits: WebLimits, resolve: Resolve = safe_http.system
+    url: str, limits: WebLimits, resolve: Resolve = safe_http.resolve_host
 ) -> WebPage | WebFailure:
     """Fetch an address and return its readable text."""
     try:
@@ -102,7 +102,7 @@ async def _ask(url: str, limits: WebLimits, resolve: Resolve) -> WebPage | WebFa
     """Return the page, why there is none, or the address to which it redirects."""
     parts = urlsplit(url)
     is_own = parts.netloc in limits.own_hosts or parts.hostname in limits.own_hosts
-    place = await safe_http.find(url, private=is_own, resolve=resolve)
+    place = await safe_http.resolve_address(url, private=is_own, resolve=resolve)
     if isinstance(place, BlockedAddress):
         return WebFailure(place.why, is_refused=True)
     if isinstance(place, UnresolvedAddress):

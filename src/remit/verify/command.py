@@ -28,7 +28,7 @@ from remit.verify.project import ACTIVITIES, ProjectCommands, with_advice
 from remit.verify.runners import Argv, CheckCommand, MissingTool
 from remit.verify.sandbox import Sandbox, SandboxRefusal, SandboxResult
 from remit.verify.selection import Selection, select
-from remit.verify.suite_judge import SuiteJudge, useful
+from remit.verify.suite_judge import SuiteJudge, output_excerpt
 from remit.verify.suite_runs import (
     ALL,
     CachedRuns,
@@ -37,9 +37,9 @@ from remit.verify.suite_runs import (
     ComparedWork,
     SuiteRunner,
     SuiteTerms,
-    compare,
-    together,
-    words,
+    command_arguments,
+    compare_with_base,
+    join_outcomes,
 )
 
 
@@ -68,11 +68,11 @@ class Suite:
         demanded: bool = False,
     ) -> CheckOutcome:
         """Whether the tests prove the work; `demanded`: a test of the pattern's name must exist."""
-        work = await asyncio.to_thread(compare, workspace, self._terms)
+        work = await asyncio.to_thread(compare_with_base, workspace, self._terms)
         if work.guard.refused:
             return CheckOutcome(Result.FAIL, f"{'. '.join(work.guard.refused)}. No test was run.")
         judge = SuiteJudge(self._runner, self._terms, self._cache, work, way)
-        about = files_called(pattern, changed or tuple(work.original))
+        about = files_named_by(pattern, changed or tuple(work.original))
         first, sentence = CheckOutcome(Result.SKIPPED), ""
         if pattern is not None and not about:
             first = await judge.named(pattern, demanded=demanded)
@@ -108,7 +108,7 @@ def _joined(whole: CheckOutcome, first: CheckOutcome, sentence: str) -> CheckOut
     return replace(whole, result=Result.FAIL, error=whole.note, note="")
 
 
-def files_called(pattern: str | None, changed: Collection[str]) -> tuple[str, ...]:
+def files_named_by(pattern: str | None, changed: Collection[str]) -> tuple[str, ...]:
     """Return the changed files that a pattern names; all without a pattern."""
     if pattern is None:
         return tuple(changed)
@@ -134,7 +134,7 @@ def _select(work: ComparedWork, about: Collection[str], way: CheckCommand) -> Se
 
 def _stamp(work: ComparedWork, way: CheckCommand) -> object:
     """Return what a whole run depends on, within the workspace."""
-    paths = (work.folder / name for name in ground.names(work.folder))
+    paths = (work.folder / name for name in ground.names_to_pack(work.folder))
     stamps = (
         (str(path), path.lstat().st_mtime_ns, path.lstat().st_size)
         for path in paths
@@ -146,7 +146,7 @@ def _stamp(work: ComparedWork, way: CheckCommand) -> object:
 IN_A_ROW: Final = 3
 
 
-async def settle(once: Callable[[], Awaitable[CheckOutcome]]) -> tuple[CheckOutcome, int]:
+async def run_flaky(once: Callable[[], Awaitable[CheckOutcome]]) -> tuple[CheckOutcome, int]:
     """Return the result of a flaky check and the number of runs; one failure decides."""
     for run in range(1, IN_A_ROW + 1):
         found = await once()
@@ -251,16 +251,16 @@ class CommandCheck:
             needed = [each for each in way.lacks if any(map(each.concerns, touched))]
             whys = (with_advice(each.why, criterion.activity) for each in needed)
             found += [CheckOutcome(Result.FAIL, why) for why in whys]
-            return together(found, [each for each in way.lacks if each not in needed])
+            return join_outcomes(found, [each for each in way.lacks if each not in needed])
 
-        return await settle(once) if is_flaky else (await once(), 1)
+        return await run_flaky(once) if is_flaky else (await once(), 1)
 
     async def _plain(self, way: CheckCommand, pattern: str | None, workspace: Path) -> CheckOutcome:
         """Run a tool without test names once, with the original settings; compare with the base."""
         work = ComparedWork(workspace)
         if self._terms.base is not None:
-            work = await asyncio.to_thread(compare, workspace, self._terms)
-        argv = words(way, CaseSelection(name=pattern) if pattern else ALL)
+            work = await asyncio.to_thread(compare_with_base, workspace, self._terms)
+        argv = command_arguments(way, CaseSelection(name=pattern) if pattern else ALL)
         ended = await self._runs.ended(argv, workspace, work.guard.settings, way.folder)
         if isinstance(ended, SandboxRefusal):
             return CheckOutcome(Result.FAIL, ended.why)
@@ -278,7 +278,7 @@ class CommandCheck:
             return CheckOutcome(Result.PASS, note=_as_before(name, ended))
         if new:
             why = "\n".join((*new[:_MAX_NEW], f"{why}; {len(new)} of its complaints are new"))
-        text = useful(why, self._redact(ended.output))
+        text = output_excerpt(why, self._redact(ended.output))
         return CheckOutcome(Result.FAIL, "\n".join(filter(None, (text, work.guard.sentence))))
 
     async def _new(
@@ -286,7 +286,7 @@ class CommandCheck:
     ) -> tuple[str, ...] | None:
         """Return the tool's new complaints; None if they cannot be determined."""
         if not work.is_compared and self._terms.before is not None:
-            work = await asyncio.to_thread(compare, work.folder, self._terms)
+            work = await asyncio.to_thread(compare_with_base, work.folder, self._terms)
         if not work.is_compared or not _diagnostics(ended.output):
             return None
         before = await self._runs.ended(argv, work.folder, work.original, within)
@@ -299,7 +299,7 @@ def _entitled(whole: CheckCommand, way: CheckCommand, found: CheckOutcome) -> Ch
     return replace(found, note=f"{way.title}: {found.note}") if several else found
 
 
-def checks(check: Check) -> Mapping[str, Check]:
+def command_checks(check: Check) -> Mapping[str, Check]:
     """Return the same check for each activity it knows."""
     return dict.fromkeys(ACTIVITIES, check)
 

@@ -33,12 +33,12 @@ class Rubric(Struct, frozen=True):
 
 
 @cache
-def packaged() -> dict[str, Rubric]:
+def packaged_rubrics() -> dict[str, Rubric]:
     text = resources.files("remit.verify").joinpath("rubrics.yml").read_text(encoding="utf-8")
-    return load(text, "rubrics.yml")
+    return load_rubrics(text, "rubrics.yml")
 
 
-def load(text: str, name: str) -> dict[str, Rubric]:
+def load_rubrics(text: str, name: str) -> dict[str, Rubric]:
     """Parse rubrics; an error names its rubric."""
     found = load_yaml(text, name, field=name, max_chars=_MAX_CHARS).to_json()
     if not isinstance(found, dict) or not found:
@@ -174,10 +174,10 @@ class BrainCritic:
         """Review a sheet; None if the answer cannot be believed, even when asked twice."""
         for _ in range(_TRIES):
             fence = self._nonce()
-            reply = await self._ask(task, prompt(rubric, sheet, fence))
+            reply = await self._ask(task, critic_prompt(rubric, sheet, fence))
             if reply is None:
                 return None
-            judged = read(reply, rubric, sheet, fence)
+            judged = read_opinion(reply, rubric, sheet, fence)
             if judged is not None:
                 return judged
         return None
@@ -248,7 +248,7 @@ def _rubric_of_doubt(task: Task, criterion: Criterion, doubt: str) -> Rubric:
     return Rubric(reads, rules, criterion.activity)
 
 
-def prompt(rubric: Rubric, sheet: ExhibitSheet, fence: str) -> str:
+def critic_prompt(rubric: Rubric, sheet: ExhibitSheet, fence: str) -> str:
     """Return the prompt: the rules, the lines as data, and the form of the answer."""
     rules = "\n".join(f"- {name}: {rule}" for name, rule in rubric.rules.items())
     form = {
@@ -272,7 +272,9 @@ piece of that very line; where nothing touches a rule, `holds` is true, `line` 0
 `pass` is true if every rule holds."""
 
 
-def read(reply: str, rubric: Rubric, sheet: ExhibitSheet, fence: str) -> CriticOpinion | None:
+def read_opinion(
+    reply: str, rubric: Rubric, sheet: ExhibitSheet, fence: str
+) -> CriticOpinion | None:
     """Return the judgement in an answer; None if it is none, or shows no sign of reading."""
     answer = _parsed(reply)
     if answer is None or answer.fence != fence:

@@ -38,7 +38,7 @@ def is_repository(workspace: Path) -> bool:
     return any((folder / ".git").exists() for folder in (workspace, *workspace.parents))
 
 
-def files(workspace: Path) -> tuple[str, ...]:
+def project_files(workspace: Path) -> tuple[str, ...]:
     """Return tracked and trackable files: without ignored or installed ones."""
     apart = (f"--exclude={each}" for each in UNTRACKED)
     output = _git(workspace, "ls-files", "-z", "--others", "--exclude-standard", *apart)
@@ -59,10 +59,10 @@ def _in_submodules(workspace: Path) -> Iterator[str]:
     """Yield the files of submodules that are checked out; git keeps only their commit."""
     for name in _tracked(workspace, modules=True):
         if (workspace / name / ".git").exists():
-            yield from (f"{name}/{each}" for each in names(workspace / name))
+            yield from (f"{name}/{each}" for each in names_to_pack(workspace / name))
 
 
-def commit(workspace: Path, named: str) -> str:
+def resolve_commit(workspace: Path, named: str) -> str:
     """The commit that a name means now."""
     if not is_repository(workspace):
         raise BadInput(f"{workspace} is not under git, so it has no commit {named}.")
@@ -74,7 +74,7 @@ def commit(workspace: Path, named: str) -> str:
     return output.decode().strip()
 
 
-def tree(workspace: Path, at: str) -> Mapping[str, str]:
+def files_at_commit(workspace: Path, at: str) -> Mapping[str, str]:
     """Return each file at a commit with its hash; a link's content is its target."""
     found: dict[str, str] = {}
     for line in _names(_git(workspace, "ls-tree", "-r", "-z", at)):
@@ -85,20 +85,20 @@ def tree(workspace: Path, at: str) -> Mapping[str, str]:
     return found
 
 
-def blob(workspace: Path, held: str) -> bytes:
+def read_blob(workspace: Path, held: str) -> bytes:
     return _git(workspace, "cat-file", "blob", held)
 
 
-def changed(workspace: Path, before: Mapping[str, str]) -> tuple[str, ...]:
+def changed_files(workspace: Path, before: Mapping[str, str]) -> tuple[str, ...]:
     """Return the files that were added, changed or removed."""
-    now = files(workspace)
+    now = project_files(workspace)
     paths = ((name, workspace / name) for name in now)
     there = {name for name, path in paths if path.is_symlink() or path.is_file()}
-    touched = {name for name in there if not same(workspace / name, before.get(name))}
+    touched = {name for name in there if not has_content(workspace / name, before.get(name))}
     return tuple(sorted(touched | (before.keys() - there)))
 
 
-def same(path: Path, held: str | None) -> bool:
+def has_content(path: Path, held: str | None) -> bool:
     """Whether a file has the stored content; line ends may be the system's."""
     if held is None:
         return False
@@ -109,7 +109,7 @@ def same(path: Path, held: str | None) -> bool:
     return held in (_name_of(content, held), _name_of(content.replace(b"\r\n", b"\n"), held))
 
 
-def name_of(path: Path, like: str) -> str:
+def git_hash(path: Path, like: str) -> str:
     """Return git's hash of a file's current content."""
     return _name_of(path.read_bytes(), like)
 
@@ -143,13 +143,13 @@ def _git(workspace: Path, *words: str) -> bytes:
     return done.stdout
 
 
-def diff(workspace: Path, before: Mapping[str, str], names: Sequence[str], most: int) -> str:
+def text_diff(workspace: Path, before: Mapping[str, str], names: Sequence[str], most: int) -> str:
     """Return what changed as a text diff, limited in length."""
     import difflib  # noqa: PLC0415 - only who drafts from a diff needs it
 
     pieces: list[str] = []
     for name in names:
-        was = _diff_text(blob(workspace, before[name])) if name in before else ""
+        was = _diff_text(read_blob(workspace, before[name])) if name in before else ""
         path = workspace / name
         now = _diff_text(path.read_bytes()) if path.is_file() and not path.is_symlink() else ""
         lines = difflib.unified_diff(
@@ -178,7 +178,7 @@ def pack(workspace: Path, into: Path, *, instead: Mapping[str, bytes | None], ro
     """
     left, workspace = room * MB, workspace.resolve()
     with tarfile.open(into, mode="w", format=tarfile.PAX_FORMAT) as archive:
-        for name in sorted({*names(workspace), *instead}):
+        for name in sorted({*names_to_pack(workspace), *instead}):
             if name in instead:
                 left -= _add(archive, name, instead[name])
             else:
@@ -190,11 +190,11 @@ def pack(workspace: Path, into: Path, *, instead: Mapping[str, bytes | None], ro
                 )
 
 
-def names(workspace: Path) -> Collection[str]:
+def names_to_pack(workspace: Path) -> Collection[str]:
     """The files that are laid in, relative to the workspace."""
     every: Iterable[str] = _walked(workspace)
     if is_repository(workspace):
-        every = (*files(workspace), *_in_submodules(workspace))
+        every = (*project_files(workspace), *_in_submodules(workspace))
     return [name for name in every if not _is_installed(name)]
 
 
@@ -318,7 +318,7 @@ class Toolchain:
         return not any(above.is_relative_to(folder) for above in (*self._homes, Path("/etc")))
 
 
-def installed(place: Path, folders: tuple[str, ...]) -> tuple[ReadOnlyFolder, ...]:
+def installed_folders(place: Path, folders: tuple[str, ...]) -> tuple[ReadOnlyFolder, ...]:
     """Return what the project installed beside its files; links are not shown."""
     paths = (place / each for each in folders)
     return tuple(
@@ -376,9 +376,9 @@ def in_folder(root: Path) -> ProjectFiles:
         except OSError:
             return b""
 
-    return ProjectFiles(frozenset(names(root)), content)
+    return ProjectFiles(frozenset(names_to_pack(root)), content)
 
 
 def at_commit(root: Path, commit: str) -> ProjectFiles:
-    held: Mapping[str, str] = tree(root, commit)
-    return ProjectFiles(frozenset(held), lambda name: blob(root, held[name]))
+    held: Mapping[str, str] = files_at_commit(root, commit)
+    return ProjectFiles(frozenset(held), lambda name: read_blob(root, held[name]))

@@ -65,10 +65,10 @@ class GuardedTests(Struct):
 
     def note_change(self, name: str, how: str, now: bytes | None) -> None:
         self.notes.append(f"{name} ({how})")
-        self.changed[name] = digest(now)
+        self.changed[name] = content_digest(now)
 
 
-def compare(
+def guard_tests(
     workspace: Path,
     base: Collection[str],
     original: Contents,
@@ -131,10 +131,12 @@ def _is_meant(
     name: str, now: bytes | None, may_change: Sequence[str], intended: Mapping[str, str]
 ) -> bool:
     """Whether the owner named the file, or confirmed this content."""
-    return any(fnmatch(name, glob) for glob in may_change) or intended.get(name) == digest(now)
+    return any(fnmatch(name, glob) for glob in may_change) or intended.get(name) == content_digest(
+        now
+    )
 
 
-def digest(content: bytes | None) -> str:
+def content_digest(content: bytes | None) -> str:
     return hashlib.sha256(content).hexdigest() if content is not None else "gone"
 
 

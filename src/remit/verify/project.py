@@ -61,7 +61,7 @@ _TOOLS: Final = convert(_DATA["tools"], tuple[_CheckTool, ...])
 _SCRIPTS: Final = convert(_DATA["scripts"], dict[str, Argv])
 
 
-def detect(files: ProjectFiles, tools: Toolchain) -> Found:
+def detect_checks(files: ProjectFiles, tools: Toolchain) -> Found:
     """Return the checks a repository's files mention.
 
     All installed type checkers, linters and runners of tests count; of the others the first found.
@@ -266,7 +266,7 @@ def with_advice(why: str, activity: str) -> str:
     return f'{why}; set commands.{activity} = ["program", "word"] for this project'
 
 
-def read(
+def read_commands(
     place: Path,
     *,
     environ: Mapping[str, str],
@@ -280,17 +280,19 @@ def read(
     Tools that the work installed in its `workspace` count only where the project has none.
     """
     place = place.resolve()
-    declared = parse(_file_at(place, base))
+    declared = parse_project_file(_file_at(place, base))
     tools = Toolchain(place, environ)
-    found = dict(detect(ground.in_folder(workspace), tools)) if workspace else {}
+    found = dict(detect_checks(ground.in_folder(workspace), tools)) if workspace else {}
     here = ground.at_commit(place, base) if base else ground.in_folder(place)
-    found |= detect(here, tools)
+    found |= detect_checks(here, tools)
     for origin, commands in ((FILE, declared.commands), ("the settings", given or {})):
         found |= {name: _ways(every, origin) for name, every in commands.items()}
     ways = [way for way in found.values() if isinstance(way, CheckCommand)]
     every = [each for way in ways for each in way.all_commands]
     folders = dict.fromkeys(each.folder for each in (CheckCommand((), ""), *every))
-    own = tuple(one for each in folders for one in ground.installed(place / each, INSTALLED))
+    own = tuple(
+        one for each in folders for one in ground.installed_folders(place / each, INSTALLED)
+    )
     programs = _programs(every, tools)
     needed = [each for program in programs for each in tools.needed_folders(program)]
     inside = {each.place for each in own}
@@ -319,7 +321,7 @@ def _ways(commands: Commands, origin: str) -> CheckCommand:
     return replace(first, also=tuple(more))
 
 
-def parse(text: str) -> ProjectFile:
+def parse_project_file(text: str) -> ProjectFile:
     """Parse project.json; other keys are ignored."""
     if not text:
         return ProjectFile()
@@ -368,6 +370,6 @@ def _file_at(place: Path, base: str | None) -> str:
         path = place / FILE
         content = path.read_bytes() if path.is_file() and not path.is_symlink() else b""
     else:
-        held = ground.tree(place, base).get(FILE)
-        content = ground.blob(place, held) if held else b""
+        held = ground.files_at_commit(place, base).get(FILE)
+        content = ground.read_blob(place, held) if held else b""
     return content.decode("utf-8", "replace")[:_MAX_CHARACTERS]

@@ -23,7 +23,7 @@ from typing import BinaryIO, Final
 from msgspec import Struct, field
 
 from remit.system import process as programs
-from remit.system.process import PLACES, find, is_root, system
+from remit.system.process import PLACES, find_program, is_root, system_binds
 
 MB: Final = 1024 * 1024
 _CORE: Final = 0  # a core dump would contain memory
@@ -144,7 +144,7 @@ class Sandbox:
 
     def _tools(self) -> "_Tools | SandboxRefusal":
         names = ("bwrap", "prlimit", "setpriv", "tar", "sh")
-        found = {name: find(name, self._places) for name in names}
+        found = {name: find_program(name, self._places) for name in names}
         for name, path in found.items():
             if path is None and (name != "setpriv" or is_root()):
                 package = "bubblewrap" if name == "bwrap" else f"what brings {name}"
@@ -210,7 +210,7 @@ class _Tools(Struct, frozen=True):
             outside, shown = self._as_nobody(shown)
         return (
             *outside,
-            *(self.bwrap, *_NAMESPACES, *system(), *_rooms(limits)),
+            *(self.bwrap, *_NAMESPACES, *system_binds(), *_rooms(limits)),
             *_binds(each for each in shown if not _within(each, ground)),
             *("--perms", "0755", "--size", str(limits.room * MB), "--tmpfs", str(ground.place)),
             *_binds(each for each in shown if _within(each, ground)),

@@ -47,7 +47,7 @@ class FailedTests(Struct, frozen=True):
         return before + _listed(self.unsteady, "failed once and passed when run again")
 
 
-def counted(run: SuiteRun, base: SuiteRun | None, about: str, verb: str = "passed") -> str:
+def count_sentence(run: SuiteRun, base: SuiteRun | None, about: str, verb: str = "passed") -> str:
     """Return how many tests ran, which ones, and how many ran before."""
     if run.count is None:
         return "It does not say how many tests ran."
@@ -58,15 +58,15 @@ def counted(run: SuiteRun, base: SuiteRun | None, about: str, verb: str = "passe
     return f"{count:,} test{'s' * (count != 1)} {verb}{ran}{was}{skipped}."
 
 
-def broken(blame: FailedTests, run: SuiteRun, base: SuiteRun | None, about: str) -> str:
+def failure_report(blame: FailedTests, run: SuiteRun, base: SuiteRun | None, about: str) -> str:
     """Return the failing tests first, then their number."""
     named = [headline(case) for case in blame.broke[:MAX_NAMED]]
     more = len(blame.broke) - MAX_NAMED
-    many = f"{len(blame.broke):,} of {counted(run, base, about, 'failed')}{blame.sentence}"
+    many = f"{len(blame.broke):,} of {count_sentence(run, base, about, 'failed')}{blame.sentence}"
     return "\n".join((*named, *((f"and {more:,} more",) if more > 0 else ()), many))
 
 
-def missing(base: SuiteRun, run: SuiteRun, free: Collection[str]) -> tuple[str, ...]:
+def missing_tests(base: SuiteRun, run: SuiteRun, free: Collection[str]) -> tuple[str, ...]:
     """Return tests that ran at the base and now do not, or are skipped; except in `free`."""
     now = {case.function for case in run.ran}
     was = {case.function: case for case in base.ran}
@@ -109,7 +109,7 @@ _PASSING: Final = (
 )
 
 
-def useful(why: str, output: str) -> str:
+def output_excerpt(why: str, output: str) -> str:
     """A sentence and the end of what was said, no longer than may be told."""
     room = MAX_CHARACTERS - len(why) - 2
     lines = [line.rstrip() for line in _clean(output).splitlines()]
@@ -265,7 +265,7 @@ class SuiteJudge:
         like = next(iter(work.tree.values()), "")
         tree = {name: held for name, held in work.tree.items() if name not in work.original}
         there = (name for name in work.original if (work.folder / name).is_file())
-        tree |= {name: ground.name_of(work.folder / name, like) for name in there}
+        tree |= {name: ground.git_hash(work.folder / name, like) for name in there}
         self._cache.save(run_key(tree, self._way, self._runner.ways), run)
 
     # Judging --------------------------------------------------------------------------------------
@@ -288,7 +288,7 @@ class SuiteJudge:
             return self._broken(blame, run, base, about)
         if lost := _lost(run, base, free) or ("" if about else _idle(run, blame)):
             return self._fail(lost, run, log=False)
-        note = f"{counted(run, base, about)}{blame.sentence}"
+        note = f"{count_sentence(run, base, about)}{blame.sentence}"
         still = len(blame.before)
         of = None if about else run.count
         return CheckOutcome(Result.PASS, note=note, ran=run.count, of=of, still_failing=still)
@@ -321,7 +321,7 @@ class SuiteJudge:
         return self._way.origin if self._way.detected else Path(self._way.argv[0]).name
 
     def _fail(self, why: str, run: SuiteRun, *, log: bool = True) -> CheckOutcome:
-        text = useful(why, run.output if log else "")
+        text = output_excerpt(why, run.output if log else "")
         guard = self._work.guard.sentence
         return CheckOutcome(Result.FAIL, "\n".join(filter(None, (text, guard))), ran=run.count)
 
@@ -329,9 +329,9 @@ class SuiteJudge:
         self, blame: FailedTests, run: SuiteRun, base: SuiteRun | None, about: str
     ) -> CheckOutcome:
         """Return the failing tests, their number, what was restored; then the first message."""
-        lines = (broken(blame, run, base, about), self._work.guard.sentence)
+        lines = (failure_report(blame, run, base, about), self._work.guard.sentence)
         text = "\n".join(filter(None, lines))[:MAX_CHARACTERS]
-        details = useful("", blame.broke[0].message.partition("\n")[2])
+        details = output_excerpt("", blame.broke[0].message.partition("\n")[2])
         details = details[: max(MAX_CHARACTERS - len(text) - 2, 0)]
         error = "\n\n".join(filter(None, (text, details)))
         return CheckOutcome(Result.FAIL, error, ran=run.count, of=base.count if base else None)
@@ -365,7 +365,7 @@ class SuiteJudge:
 
 def _lost(run: SuiteRun, base: SuiteRun | None, free: Collection[str]) -> str:
     """Return which tests do not run any more, as a sentence."""
-    gone = missing(base, run, free) if base is not None and run.cases is not None else ()
+    gone = missing_tests(base, run, free) if base is not None and run.cases is not None else ()
     return missing_sentence(gone, run, base) if gone and base is not None else ""
 
 

@@ -82,7 +82,7 @@ class SuiteRunner:
         self, way: CheckCommand, workspace: Path, instead: Contents, choice: CaseSelection = ALL
     ) -> SuiteRun | SandboxRefusal:
         """Run tests on a copy in which some files have other content."""
-        ended = await self.ended(words(way, choice), workspace, instead, way.folder)
+        ended = await self.ended(command_arguments(way, choice), workspace, instead, way.folder)
         if isinstance(ended, SandboxRefusal):
             return ended
         root, folder = str(self.ways.place), way.folder
@@ -109,7 +109,7 @@ class SuiteRunner:
             return await self._sandbox.run(argv, laid)
 
 
-def words(way: CheckCommand, choice: CaseSelection = ALL) -> Argv:
+def command_arguments(way: CheckCommand, choice: CaseSelection = ALL) -> Argv:
     """Return the arguments: a name is part of one argument or left out; files replace `{files}`."""
     name = choice.name
     if name is not None:
@@ -187,7 +187,7 @@ class CachedRuns:
 def run_key(tree: Mapping[str, str], way: CheckCommand, ways: ProjectCommands) -> str:
     """Return what a run depends on: every file, the command, and what is installed."""
     files = sorted(f"{name}\0{held}" for name, held in tree.items())
-    parts = (*files, way.folder, *words(way), *_installed(ways))
+    parts = (*files, way.folder, *command_arguments(way), *_installed(ways))
     return hashlib.sha256("\n".join(parts).encode("utf-8", "surrogateescape")).hexdigest()
 
 
@@ -225,7 +225,7 @@ class CheckOutcome(Struct, frozen=True):
     still_failing: int = 0  # tests that failed before the work and fail still
 
 
-def together(found: Sequence[CheckOutcome], lacks: Sequence[MissingTool] = ()) -> CheckOutcome:
+def join_outcomes(found: Sequence[CheckOutcome], lacks: Sequence[MissingTool] = ()) -> CheckOutcome:
     """Return the outcome of several commands of one activity: each must pass; `lacks`: not run.
 
     The worst result leads, and all messages are kept.
@@ -263,19 +263,19 @@ class ComparedWork(Struct, frozen=True):
     named: frozenset[str] = frozenset()  # changed judging files that the owner wants
 
 
-def compare(workspace: Path, terms: SuiteTerms) -> ComparedWork:
+def compare_with_base(workspace: Path, terms: SuiteTerms) -> ComparedWork:
     """Compare a workspace with its base, or with the commit for failures."""
     commit = terms.base or terms.before
     if commit is None:
         return ComparedWork(workspace)
-    tree = ground.tree(workspace, commit)
+    tree = ground.files_at_commit(workspace, commit)
     original = {
-        name: ground.blob(workspace, tree[name]) if name in tree else None
-        for name in ground.changed(workspace, tree)
+        name: ground.read_blob(workspace, tree[name]) if name in tree else None
+        for name in ground.changed_files(workspace, tree)
     }
     if terms.base is None:
         return ComparedWork(workspace, tree, original, is_compared=True)
-    guard = guarded.compare(
+    guard = guarded.guard_tests(
         workspace,
         tree,
         original,

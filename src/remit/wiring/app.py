@@ -47,10 +47,10 @@ from remit.wiring import brain_parts, notices, proof
 from remit.wiring.app_context import AppContext
 from remit.wiring.foundation import Foundation, open_foundation
 from remit.wiring.inbound_triggers import CalendarRegistry, InboundTriggers, OwnerDecisions
-from remit.wiring.notices import NoticePreferences, join
+from remit.wiring.notices import NoticePreferences, build_notices
 from remit.wiring.reflection import PriorityFile, ReflectionLoop
 from remit.wiring.section_tests import SectionTests
-from remit.wiring.talk import talk
+from remit.wiring.talk import build_conversation
 
 EngineClass: TypeAlias = type[LocalEngine] | None  # None: as the settings say
 
@@ -130,8 +130,8 @@ def build(base: Foundation, able: Sequence[UsableTool] = (), engine: EngineClass
     base.ear.approve_by(partial(approval_card, ports))
     runs = _engine(base, ports, engine)
     decisions = OwnerDecisions(base.db, base.clock)
-    notice_parts = join(base, ports.courier, decisions.buttons)
-    spoken = talk(base, notice_parts.tells)
+    notice_parts = build_notices(base, ports.courier, decisions.buttons)
+    spoken = build_conversation(base, notice_parts.tells)
     app = decisions.app = App(
         **structs.asdict(base),
         engine=runs,
@@ -155,7 +155,7 @@ def build(base: Foundation, able: Sequence[UsableTool] = (), engine: EngineClass
 def _tools(base: Foundation, able: Sequence[UsableTool]) -> Toolbox:
     """Build everything the brain may call: the owner's commands, built-in tools, and added ones."""
     settings, brain = base.settings, base.brain
-    own = task_tools.own(
+    own = task_tools.built_in_tools(
         settings.tools,
         base.db,
         base.intake.admit,
@@ -194,7 +194,7 @@ def _rooms(
             states=lambda runs: base.db.read(sessions.states, runs),
             budget=base.budget,
         ),
-        verifier=Verifier(proof.checks(base), base.clock.now),
+        verifier=Verifier(proof.text_checks(base), base.clock.now),
         courier=courier,
         known=known,
         attacher=FileAttacher(kept, settings.work, courier, known),

@@ -131,7 +131,7 @@ def keys_of(settings: Settings) -> ChannelSecrets:
     return keys
 
 
-def redacting(keys: ChannelSecrets) -> Callable[[str], str]:
+def make_redactor(keys: ChannelSecrets) -> Callable[[str], str]:
     """Return a function that removes every known secret from a text, including renewed ones."""
     # Of a multi-line secret each line is known separately.
     hidden = [Secret(value) for value in keys.seen if len(value) >= SHORTEST and "\n" not in value]

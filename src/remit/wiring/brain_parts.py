@@ -36,7 +36,7 @@ from remit.specialist.process import (
     SandboxPermissions,
     SpecialistProgram,
     Wrap,
-    home_for,
+    sandbox_home,
 )
 from remit.specialist.specialist_pool import DEFAULT_TIME_LIMIT_SECONDS
 from remit.specialist.worktree import Worktrees
@@ -204,9 +204,9 @@ def _one(name: str, chosen: SpecialistSettings, context: AppContext) -> Speciali
     able = frozenset(chosen.capabilities)
     if chosen.kind is SpecialistKind.BRAIN:
         return OwnSpecialist(name, _Paying(context), capabilities=able)
-    home = home_for(os.environ.get("HOME", ""))
-    environ = process.environ_of(os.environ, chosen.env)
-    wrap: Wrap = process.bare
+    home = sandbox_home(os.environ.get("HOME", ""))
+    environ = process.program_environ(os.environ, chosen.env)
+    wrap: Wrap = process.no_sandbox
     if chosen.sandbox:
         environ |= {"HOME": str(home)}
         wrap = ProgramSandbox(

@@ -145,7 +145,7 @@ class CalendarWatches:
             knows=partial(knows, context.contacts),
         )
         there = frozenset({OWN} if turn.own else ())
-        intake = noted(context, self._admit)
+        intake = calendar_intake(context, self._admit)
         plugs = CalendarWatchPorts(
             reader,
             intake.admit,
@@ -170,7 +170,7 @@ class CalendarWatches:
         return own_server.is_marked(found, named, marks)
 
 
-def noted(context: AppContext, admit: Admit) -> CalendarIntake:
+def calendar_intake(context: AppContext, admit: Admit) -> CalendarIntake:
     """Build the reader of the owner's calendar events."""
     db, clock, commands = context.db, context.clock, context.settings.commands
     return CalendarIntake(db, clock, context.ids, context.contacts, context.zone, admit, commands)
@@ -197,11 +197,11 @@ def place_of(
 
 def own_of(settings: Settings, kept: Secrets) -> OwnServer:
     """Return the own calendar server; its password is made at the first start."""
-    value = ensured(kept, PASSWORD)
+    value = ensure_secret(kept, PASSWORD)
     return OwnServer(settings.home / "calendar", settings.calendar.port, lambda: value)
 
 
-def ensured(kept: Secrets, name: str, *, anew: bool = False) -> str:
+def ensure_secret(kept: Secrets, name: str, *, anew: bool = False) -> str:
     """Return the secret under a name; create it if missing or if `anew`."""
     if not anew and (found := kept.find(name)):
         return found

@@ -44,7 +44,7 @@ from remit.wiring.app_context import (
     StoreClock,
     WallClock,
     keys_of,
-    redacting,
+    make_redactor,
 )
 from remit.wiring.recall import SimilarTasks
 
@@ -122,7 +122,7 @@ def build_foundation(
     keys = keys_of(settings)
     if isinstance(brain, ModelBrain):
         keys.learn(readers.stored_model_keys(settings).values())
-    redact = redacting(keys)
+    redact = make_redactor(keys)
     background = _background(db, clock, redact)
     keep = settings.deliver.keep_inbound
     fitted = build_channels(keys, db, clock, background, keep=keep)

@@ -52,7 +52,7 @@ class NoticeParts(Struct, frozen=True):
     tells: NoticeDecisions  # decides which notices to send
 
 
-def join(context: AppContext, courier: Courier, buttons: ChatButtons) -> NoticeParts:
+def build_notices(context: AppContext, courier: Courier, buttons: ChatButtons) -> NoticeParts:
     wishes = NoticePreferences(context.settings)
     push, rules = _push(context, wishes), _rules(context, wishes)
     around = _around(context, courier, rules, push, wishes)

@@ -30,9 +30,9 @@ _LEFT_OUT: Final = ("remit.cli", "remit.testing")  # separate programs
 def preload(settings: Settings) -> None:
     """Read every statement and rule of the package, and copy the modules it may need."""
     statements()
-    priority.default()
-    activities.default()
-    critic.packaged()
+    priority.default_rules()
+    activities.default_activities()
+    critic.packaged_rubrics()
     static.open_files()
     forms.form_words()
     sys.meta_path.insert(0, ModuleCopies(settings.home))

@@ -29,7 +29,7 @@ from remit.model.task import Task
 from remit.plan import activities, contract, written
 from remit.plan.activities import Activities, RulesFile
 from remit.plan.contract import ContractRequest, DraftedContract, OwedChecks
-from remit.plan.files import mentioned
+from remit.plan.files import mentioned_files
 from remit.ports import Brain, Check
 from remit.run.run_ports import CodeWorkPorts
 from remit.settings import Settings, ToolSettings
@@ -42,7 +42,7 @@ from remit.store import debts
 from remit.store.read_only import open_read_only
 from remit.verify import Verifier
 from remit.verify.critic import Asked as Asking
-from remit.verify.critic import BrainCritic, CheckWithCritic, CriticCheck, packaged
+from remit.verify.critic import BrainCritic, CheckWithCritic, CriticCheck, packaged_rubrics
 from remit.verify.written import CHECKS
 from remit.wiring import brain_parts
 from remit.wiring.app_context import AppContext
@@ -72,11 +72,11 @@ class ContractDrafter:
         if not specialist_pool.is_code(task):
             proofs = await self._proofs(task) if task.delivery else ()
             asked = ContractRequest(task.instructions, written=True, proofs=proofs)
-            return contract.draft(asked, activities.default(), now)
+            return contract.draft_contract(asked, activities.default_activities(), now)
         rules = await asyncio.to_thread(rules_of, self._context.settings, task)
         asked = await asyncio.to_thread(self._of_code, task)
-        owed = await self._debts.owed(task, _files(task) or mentioned(task.instructions))
-        return contract.draft(replace(asked, owed=owed), rules, now)
+        owed = await self._debts.owed(task, _files(task) or mentioned_files(task.instructions))
+        return contract.draft_contract(replace(asked, owed=owed), rules, now)
 
     async def _proofs(self, task: Task) -> tuple[Criterion, ...]:
         if not self._context.settings.contracts.written:
@@ -105,7 +105,7 @@ class ContractDrafter:
         asks = chosen is not None and chosen.prompt_for_advisory
         if chosen is not None and not asks:
             place = Path(chosen.path).expanduser()
-            asks = project.read(place, environ=os.environ).prompt_for_advisory
+            asks = project.read_commands(place, environ=os.environ).prompt_for_advisory
         prd = bool(task.context.get("prd"))
         return ContractRequest(
             task.instructions, files=_files(task), prd=prd, prompt_for_advisory=asks
@@ -120,14 +120,14 @@ def _still_open(asked: str) -> str:
 def rules_of(settings: Settings, task: Task) -> Activities:
     """Return the built-in rules with the owner's and the project's on top."""
     chosen = settings.projects.get(_name(task))
-    return _activities(papers_of(settings, chosen.path if chosen else None))
+    return _activities(rules_files(settings, chosen.path if chosen else None))
 
 
 def _activities(found: Sequence[RulesFile]) -> Activities:
-    return activities.load(*found) if found else activities.default()
+    return activities.load_activities(*found) if found else activities.default_activities()
 
 
-def papers_of(settings: Settings, project: str | None) -> list[RulesFile]:
+def rules_files(settings: Settings, project: str | None) -> list[RulesFile]:
     """Return the existing rule files: the owner's, and a project's."""
     places = [settings.home / "rules" / RULES]
     if project is not None:
@@ -135,7 +135,7 @@ def papers_of(settings: Settings, project: str | None) -> list[RulesFile]:
     return [RulesFile(str(each), each.read_text("utf-8")) for each in places if each.is_file()]
 
 
-def checks(context: AppContext) -> dict[str, Check]:
+def text_checks(context: AppContext) -> dict[str, Check]:
     """Return every check of a text. With a model, a critic judges what code cannot."""
     mind = context.mind(ModelRole.THINK)
     brain = mind or (None if isinstance(context.brain, NoBrain | ModelBrain) else context.brain)
@@ -143,7 +143,7 @@ def checks(context: AppContext) -> dict[str, Check]:
         return {**CHECKS, "critic": _Unread()}
     critic = BrainCritic(_asking(context, brain), _nonce)
     judged = {name: CheckWithCritic(each, critic) for name, each in CHECKS.items()}
-    return {**(judged if mind else CHECKS), "critic": CriticCheck(critic, packaged())}
+    return {**(judged if mind else CHECKS), "critic": CriticCheck(critic, packaged_rubrics())}
 
 
 def code_ports(context: AppContext, trees: Worktrees, late: Deferred) -> CodeWorkPorts | None:
@@ -180,7 +180,7 @@ def code_ports(context: AppContext, trees: Worktrees, late: Deferred) -> CodeWor
 
 def activities_at(settings: Settings, tree: Worktree) -> Activities:
     """Return the rules of the owner's folder; changes the work made to them do not count."""
-    return _activities(papers_of(settings, tree.checkout))
+    return _activities(rules_files(settings, tree.checkout))
 
 
 async def verifier(
@@ -212,14 +212,16 @@ async def verifier(
         ways, sandbox, context.clock, terms=terms, redact=redact, kept=kept
     )
 
-    return Verifier({**checks(context), **command.checks(check)}, context.clock.now, ways.lacks)
+    return Verifier(
+        {**text_checks(context), **command.command_checks(check)}, context.clock.now, ways.lacks
+    )
 
 
 def _read_ways(chosen: ProjectSettings, tree: Worktree) -> "ProjectCommands":
     """Return how a project is checked, as it was when the work began."""
     from remit.verify import project  # noqa: PLC0415 - for the few who have one
 
-    return project.read(
+    return project.read_commands(
         Path(tree.checkout),
         environ=os.environ,
         given=chosen.argvs,
@@ -236,7 +238,7 @@ def _asked_to_change(task: Task) -> tuple[str, ...]:
     """
     if FIXES in task.context:
         return ()
-    return tuple(escape(each) for each in (*_files(task), *mentioned(task.instructions)))
+    return tuple(escape(each) for each in (*_files(task), *mentioned_files(task.instructions)))
 
 
 def _files(task: Task) -> tuple[str, ...]:
@@ -272,12 +274,12 @@ def _name(task: Task) -> str:
     return (task.assigned_agent or "").removeprefix(specialist_pool.PREFIX)
 
 
-def kinds(settings: Settings) -> Callable[[ProjectSettings], Collection[str]]:
+def known_kinds(settings: Settings) -> Callable[[ProjectSettings], Collection[str]]:
     """Return a function that gives a project's kinds of work: its critics, advice, and text."""
 
     def known(project: ProjectSettings) -> Collection[str]:
         try:
-            rules = activities.load(*papers_of(settings, project.path))
+            rules = activities.load_activities(*rules_files(settings, project.path))
         except (BadInput, OSError, UnicodeDecodeError):
             # Unreadable rules are reported where they are used; here nothing is doubted.
             return frozenset(project.chains)
@@ -309,7 +311,9 @@ class DebtRegistry:
         return OwedChecks((*failed, *asked.criteria), (*sentence, *asked.why))
 
 
-def rehearsed(settings: Settings, project: str, paths: Sequence[str], now: datetime) -> OwedChecks:
+def checks_in_rehearsal(
+    settings: Settings, project: str, paths: Sequence[str], now: datetime
+) -> OwedChecks:
     """Return the extra checks for a rehearsal, from the file."""
     with open_read_only(settings.database) as tx:
         book = debts.book(tx, project, now)
@@ -319,21 +323,21 @@ def rehearsed(settings: Settings, project: str, paths: Sequence[str], now: datet
 def _asked(
     book: DebtBook, paths: Sequence[str], project: ProjectSettings | None, now: datetime
 ) -> OwedChecks:
-    wanted = deferred.asked(book, paths, now)
+    wanted = deferred.extra_criteria(book, paths, now)
     if not wanted or project is None:
         return OwedChecks()
-    has = able(project)
+    has = tools_of(project)
     asked = tuple(each for each in wanted if has(each.activity))
-    return OwedChecks(asked, deferred.why(book, paths, now) if asked else ())
+    return OwedChecks(asked, deferred.debt_sentences(book, paths, now) if asked else ())
 
 
-def able(project: ProjectSettings) -> Callable[[str], bool]:
+def tools_of(project: ProjectSettings) -> Callable[[str], bool]:
     """Return which activities a project has a tool for; others are not required."""
     from remit.verify import project as projects  # noqa: PLC0415 - for the few who have one
     from remit.verify.runners import MissingTool  # noqa: PLC0415
 
     place = Path(project.path).expanduser()
-    ways = projects.read(place, environ=os.environ, given=project.argvs)
+    ways = projects.read_commands(place, environ=os.environ, given=project.argvs)
     return lambda activity: not isinstance(ways.command_for(activity), MissingTool)
 
 

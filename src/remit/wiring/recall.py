@@ -89,7 +89,11 @@ class SimilarTasks:
 
     def _chosen_library(self) -> RecallLibrary | None:
         settings = self._context.settings
-        return None if settings.recall.is_off else RecallLibrary(self._context.db, means(settings))
+        return (
+            None
+            if settings.recall.is_off
+            else RecallLibrary(self._context.db, library_parts(settings))
+        )
 
     def start(self) -> None:
         """Keep the index up to date from now on."""
@@ -169,7 +173,7 @@ class SimilarTasks:
             await self.twins.arrived(some)
 
 
-def means(settings: Settings) -> LibraryParts:
+def library_parts(settings: Settings) -> LibraryParts:
     """Return how to make the embedder and the store of the settings."""
     chosen = settings.recall
 

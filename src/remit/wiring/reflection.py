@@ -24,7 +24,7 @@ from remit.model.reply import Prompt
 from remit.model.run import EventKind
 from remit.model.status import TERMINAL
 from remit.model.task import Creator, Cue, Priority, Source, SourceKind, Task
-from remit.plan import priority, ranked
+from remit.plan import priority, rank_task
 from remit.plan.priority import MAX_CHARS, PriorityRules
 from remit.ports import Brain
 from remit.reflect.harvest import FOLDER, ReflectionCollector
@@ -53,7 +53,7 @@ class ReflectionLoop:
         folder = home / FOLDER
         self._context = context
         self._admit = admit
-        self._versions = LessonVersions(home, context.db, context.clock, default)
+        self._versions = LessonVersions(home, context.db, context.clock, default_content)
         self.harvest = ReflectionCollector(
             context.db, context.clock, folder, context.zone, reflect.keep
         )
@@ -143,7 +143,7 @@ class ReflectionLoop:
         )
 
 
-def default(file: LessonFile) -> str:
+def default_content(file: LessonFile) -> str:
     """Return the default content of a missing file: the built-in rules, or no guideline."""
     return priority.packaged_text() if file is LessonFile.RULES else ""
 
@@ -155,10 +155,10 @@ def _next(now: datetime, at: time) -> datetime:
 
 
 def _ranker(context: AppContext, text: str) -> Rank:
-    found = priority.load(text, parts.PRIORITY)
+    found = priority.load_rules(text, parts.PRIORITY)
 
     def rank(task: Task) -> Priority:
-        return ranked(task, found, context.zone).priority
+        return rank_task(task, found, context.zone).priority
 
     return rank
 
@@ -208,7 +208,7 @@ class PriorityFile:
     def __init__(self, home: Path) -> None:
         self._path = home / parts.PRIORITY
         self._seen: tuple[int, ...] | None = None
-        self._rules = priority.default()
+        self._rules = priority.default_rules()
         self._complaint: str | None = None
 
     def __call__(self) -> PriorityRules:
@@ -227,11 +227,11 @@ class PriorityFile:
     def _look(self) -> None:
         try:
             text = parts.text(self._path, parts.PRIORITY, MAX_CHARS)
-            found = None if text is None else priority.load(text, parts.PRIORITY)
-            self._rules, self._complaint = found or priority.default(), None
+            found = None if text is None else priority.load_rules(text, parts.PRIORITY)
+            self._rules, self._complaint = found or priority.default_rules(), None
         except BadInput as bad:
             if str(bad) != self._complaint:
-                _LOG.warning("%s %s", bad, held(self._rules))
+                _LOG.warning("%s %s", bad, rules_in_force(self._rules))
             self._complaint = str(bad)
 
     def _stamp(self) -> tuple[int, ...]:
@@ -242,6 +242,6 @@ class PriorityFile:
         return (found.st_mtime_ns, found.st_ctime_ns, found.st_size, found.st_ino)
 
 
-def held(good: PriorityRules) -> str:
+def rules_in_force(good: PriorityRules) -> str:
     """Return which rules apply while a file is wrong."""
     return "The rules from before hold." if good.file else "The rules that come with Remit hold."

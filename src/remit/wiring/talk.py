@@ -285,7 +285,7 @@ class ToolUsingBrain:
         )
 
 
-def talk(base: Foundation, decisions: NoticeDecisions) -> ConversationLoop:
+def build_conversation(base: Foundation, decisions: NoticeDecisions) -> ConversationLoop:
     doer = IntentExecutor(
         db=base.db,
         clock=base.clock,

@@ -7,7 +7,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from remit.model.contract import Result
-from remit.verify.written.figures import AmountFigure, DateFigure, figures
+from remit.verify.written.figures import AmountFigure, DateFigure, find_figures
 from remit.verify.written.source_figures import SourceFigures
 from tests.soak import one_in
 from tests.tables import for_each, table
@@ -40,7 +40,7 @@ def test_any_amount_is_known_in_both_ways_to_write_it(whole: int, cents: int, fo
 
     for told, read in ((english, german), (german, english)):
         sources = SourceFigures([read])
-        amounts = [each for each in figures(told) if isinstance(each, AmountFigure)]
+        amounts = [each for each in find_figures(told) if isinstance(each, AmountFigure)]
         assert len(amounts) == 1
         assert sources.has(amounts[0])
 
@@ -51,7 +51,7 @@ def test_another_amount_is_not_taken_for_it(told: int, read: int) -> None:
     # 78,745 told as 79,000 is rounded; what is told to the last digit must be it.
     assume(told % 10)
 
-    (figure,) = figures(f"{told} €")
+    (figure,) = find_figures(f"{told} €")
 
     assert not SourceFigures([f"{read} €"]).has(figure)
 
@@ -65,8 +65,8 @@ def test_any_day_is_known_in_any_spelling_and_no_other(
     day: date, told: str, read: str, off: int
 ) -> None:
     sources = SourceFigures([read.format(day)])
-    (same,) = figures(told.format(day))
-    (other,) = figures(told.format(day + timedelta(days=off)))
+    (same,) = find_figures(told.format(day))
+    (other,) = find_figures(told.format(day + timedelta(days=off)))
 
     assert isinstance(same, DateFigure)
     assert sources.has(same)
@@ -76,7 +76,7 @@ def test_any_day_is_known_in_any_spelling_and_no_other(
 @given(st.text(max_size=300))
 def test_whatever_is_written_can_be_looked_at(text: str) -> None:
     SourceFigures([text])
-    found = list(figures(text))
+    found = list(find_figures(text))
 
     assert found == sorted(found, key=lambda each: each.at)
 

@@ -16,8 +16,8 @@ from remit.model.reply import Deliverable, Prompt
 from remit.testing import script
 from remit.verify import Verifier
 from remit.verify.written import CHECKS
-from remit.verify.written.figures import AmountFigure, DateFigure, TimeFigure, figures
-from remit.verify.written.grounded import invented
+from remit.verify.written.figures import AmountFigure, DateFigure, TimeFigure, find_figures
+from remit.verify.written.grounded import invented_figures
 from tests.soak import one_in
 from tests.tables import for_each
 from tests.verify.written.cases import (
@@ -116,7 +116,7 @@ def _honest_with_figures() -> list[Case]:
 
 def _changed(case: Case, chance: Random) -> Iterator[bool]:
     """Change two digits of a figure of the answer, and say whether that was seen."""
-    for figure in figures(case.answer)[::2]:
+    for figure in find_figures(case.answer)[::2]:
         said = figure.text
         digits = [at for at, sign in enumerate(said) if sign.isdigit()]
         if isinstance(figure, AmountFigure | DateFigure | TimeFigure) and len(digits) > 1:
@@ -125,7 +125,7 @@ def _changed(case: Case, chance: Random) -> Iterator[bool]:
                 new[at] = chance.choice([digit for digit in "123456789" if digit != new[at]])
             start = case.answer.index(said, figure.at)
             text = case.answer[:start] + "".join(new) + case.answer[start + len(said) :]
-            yield bool(invented(task_for(case.ask), Evidence(text, case.read)))
+            yield bool(invented_figures(task_for(case.ask), Evidence(text, case.read)))
 
 
 @one_in(3)

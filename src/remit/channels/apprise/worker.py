@@ -60,7 +60,7 @@ class NetworkWatch:
             found = look_up(*words, **named)
             for *_, where in found:
                 address = ipaddress.ip_address(str(where[0]).partition("%")[0])
-                kind = address_rules.reserved(address, private=self._private)
+                kind = address_rules.reserved_kind(address, private=self._private)
                 if kind is not None:
                     self.barred = f"The target's address leads to one that is {kind}."
                     raise BlockedHostError(socket.EAI_FAIL, "barred")

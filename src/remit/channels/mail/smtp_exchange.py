@@ -139,7 +139,7 @@ class SmtpExchange:
         line.write(_dot_stuffed(self._letter.wire))
         await line._drain_helper()  # noqa: SLF001 - what asyncio's own writer waits with
         _check_step(line)
-        await first_byte.reached()
+        await first_byte.before_sending()
         _check_step(line)
         self._stage = _Stage.GIVEN
         line.write(b".\r\n")

@@ -84,10 +84,12 @@ class PushNotifier:
         self._need()
         from remit.channels.push import push_client  # noqa: PLC0415 - the extra
 
-        spot = address_rules.read(endpoint, private=self._private)
+        spot = address_rules.read_address(endpoint, private=self._private)
         if isinstance(spot, address_rules.BlockedAddress):
             raise BadInput(f"endpoint cannot be used. {spot.why}", field="endpoint")
-        if spot.literal is not None and address_rules.reserved(spot.literal, private=self._private):
+        if spot.literal is not None and address_rules.reserved_kind(
+            spot.literal, private=self._private
+        ):
             raise BadInput("endpoint leads to no push service on the net.", field="endpoint")
         push_client.check(p256dh, auth)
         new = PushSubscription(
@@ -150,7 +152,7 @@ class PushNotifier:
             if result is not later:
                 break
             await self._clock.sleep(max(pause, wait or 0.0))
-            with first_byte.anew():
+            with first_byte.claim_anew():
                 listens = await self._db.read(callers.push_of, to.id, self._clock.now()) is not None
                 if not listens or not await still():
                     return False

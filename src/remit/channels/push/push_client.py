@@ -144,7 +144,7 @@ class PushSender(Struct, frozen=True):
     key: str
     contact: str
     private: bool
-    resolve: Resolve = safe_http.system
+    resolve: Resolve = safe_http.resolve_host
 
 
 class PushResult(StrEnum):
@@ -158,7 +158,9 @@ async def send(
     sender: PushSender, to: PushSubscription, shown: PushContent, now: datetime
 ) -> tuple[PushResult, float | None]:
     """Post it once; also return how long the service asks to wait, if it does."""
-    place = await safe_http.find(to.endpoint, private=sender.private, resolve=sender.resolve)
+    place = await safe_http.resolve_address(
+        to.endpoint, private=sender.private, resolve=sender.resolve
+    )
     if not isinstance(place, ResolvedAddress):
         return (
             PushResult.LATER if isinstance(place, safe_http.UnresolvedAddress) else PushResult.LOST

@@ -140,7 +140,9 @@ def answer_of(reply: BotAnswer, chat: int, now: datetime) -> Answer:
     if isinstance(reply, NoToken):
         return Locked(_UNSET)
     if not isinstance(reply, BotReply):
-        return http_client.named(reply, "Telegram", now, None)  # not in the form of the Bot API
+        return http_client.answer_with_id(
+            reply, "Telegram", now, None
+        )  # not in the form of the Bot API
     if reply.ok:
         number = number_of(reply.result, "message_id")
         named = Accepted(f"{chat}:{number}")

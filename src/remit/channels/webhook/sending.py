@@ -82,7 +82,7 @@ class WebhookTarget:
     source: str = "urn:remit"
 
     def __post_init__(self) -> None:
-        spot = address_rules.read(self.url, private=self.private)
+        spot = address_rules.read_address(self.url, private=self.private)
         if isinstance(spot, BlockedAddress):
             raise BadInput(f"The hook cannot be used. {spot.why}", field="url")
         if not _SOURCE.fullmatch(self.source):
@@ -111,7 +111,7 @@ class WebhookChannel:
         name: str = "webhook",
         db: Database | None = None,  # keeps over restarts that it is switched off
         patience: float = PATIENCE,
-        resolve: Resolve = safe_http.system,
+        resolve: Resolve = safe_http.resolve_host,
     ) -> None:
         self.name: Final = name
         self._db = db
@@ -165,7 +165,9 @@ class WebhookChannel:
 
     async def _post(self, parcel: Parcel, keys: tuple[bytes, ...]) -> Answer:
         hook = self._hook
-        found = await safe_http.find(hook.url, private=hook.private, resolve=self._resolve)
+        found = await safe_http.resolve_address(
+            hook.url, private=hook.private, resolve=self._resolve
+        )
         if isinstance(found, BlockedAddress):
             return Refused(f"The hook {self.name} cannot be used. {found.why}")
         if isinstance(found, UnresolvedAddress):

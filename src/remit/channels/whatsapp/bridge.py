@@ -93,7 +93,7 @@ class BridgeChannel(WhatsAppMessages):
             token = self._link.token()
         except Exception as error:  # noqa: BLE001 - no byte has left, and that must not be in doubt
             return SendRetry(f"The bridge cannot be used at the moment ({type(error).__name__}).")
-        if token and not http_client.usable(token):
+        if token and not http_client.is_header_safe(token):
             return Locked("The token of the bridge is no token at all. Set it anew.")
         now = self._clock.now()
         wait = await self._pace.take(to, parcel.key, now)
@@ -138,7 +138,7 @@ def _answer(
     fields = http_client.fields_of(reply.body if isinstance(reply, HttpReply) else None)
     if knows_ids and isinstance(reply, HttpReply) and reply.status == HTTPStatus.CONFLICT:
         reply = HttpReply(HTTPStatus.OK, "", reply.body)  # it was sent before, under this id
-    answer = http_client.named(reply, "The bridge", now, fields.get("id"))
+    answer = http_client.answer_with_id(reply, "The bridge", now, fields.get("id"))
     error = http_client.clean(fields.get("error"), token)
     refused = isinstance(answer, Refused) and error
     return Refused(f"The bridge refused: {error}.") if refused else answer

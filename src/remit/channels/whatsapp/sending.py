@@ -217,7 +217,7 @@ class WhatsAppChannel(WhatsAppMessages):
     async def upload(self, parcel: Parcel) -> tuple[str, ...] | Answer:
         """Give the file to WhatsApp, which names it; the message that carries it is sent later."""
         token, now = self._line.token(), self._clock.now()
-        if not http_client.usable(token):
+        if not http_client.is_header_safe(token):
             return Locked(_UNSET)
         if len(parcel.files) != 1 or parcel.body:
             return Refused("A file goes by WhatsApp as a message of its own, without other words.")
@@ -257,7 +257,7 @@ class WhatsAppChannel(WhatsAppMessages):
             free_text, token = await self._free_text(to, now), self._line.token()
         except Exception as error:  # noqa: BLE001 - no byte has left, and that must not be in doubt
             return SendRetry(f"WhatsApp cannot be used at the moment ({type(error).__name__}).")
-        if not http_client.usable(token):
+        if not http_client.is_header_safe(token):
             return Locked(_UNSET)
         if parcel.uploads and not free_text:
             return Refused(_NO_FILE)
@@ -357,7 +357,7 @@ def _answer(reply: HttpReply | HttpFailure, token: str, now: datetime) -> Answer
     messages = http_client.fields_of(body).get("messages")
     first = messages[0] if isinstance(messages, list) and messages else None
     ref = first.get("id") if isinstance(first, dict) else None
-    return http_client.named(reply, "WhatsApp", now, ref)
+    return http_client.answer_with_id(reply, "WhatsApp", now, ref)
 
 
 def _answer_of_code(reply: HttpReply, token: str, now: datetime) -> Answer | None:

@@ -254,7 +254,7 @@ class RepeatRule(RepeatFrequency, frozen=True):
             day = start + timedelta(days=ahead)
             if self.until and day > self.until:
                 return
-            if recurrence_times.fits(named, day):
+            if recurrence_times.names_day(named, day):
                 yield day
 
 

@@ -34,7 +34,7 @@ from remit.store.database import Tx
 from remit.store.postgres import fingerprints, legs
 from remit.store.queue import CODE
 from remit.system.background import Background
-from remit.wiring.proof import kinds
+from remit.wiring.proof import known_kinds
 from remit.wiring.readers import model_choice
 
 _DAY: Final = timedelta(days=1)
@@ -355,6 +355,6 @@ def _look(
     settings: Settings, *, thinks: bool
 ) -> tuple[list[SpecialistHealth], list[SpecialistHealth]]:
     people = specialist_health.specialists(settings.specialists, os.environ.get("PATH"))
-    known = settings.projects, settings.specialists, kinds(settings)
+    known = settings.projects, settings.specialists, known_kinds(settings)
     places = specialist_health.projects(*known, thinks=thinks)
     return list(places), list(people)

@@ -20,7 +20,7 @@ from remit.model.review import Review
 from remit.model.run import Event, EventKind, Run
 from remit.model.status import ACTIVE, Status
 from remit.model.task import Source, SourceKind, Task
-from remit.model.view import limit_sentences, standing_of
+from remit.model.view import limit_sentences, task_state
 from remit.server.call import Call, CallResult
 from remit.server.page_language import retell, say
 from remit.server.problem import RequestRefused
@@ -130,7 +130,7 @@ def shown(call: Call, found: TaskRecord) -> dict[str, object]:
         "zone": app.zone,
         "agent": agent,
         "owner": app.settings.owner,
-        "can": standing_of(task, held=found.held).can,
+        "can": task_state(task, held=found.held).can,
         "chips": task_sections.chips(task),
         "asks": waiting[0] if waiting else None,
         "work": task_sections.work(task, found.happened, now),

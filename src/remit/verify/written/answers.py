@@ -25,14 +25,14 @@ from remit.verify.written.wording import (
     Judged,
     any_of,
     entries,
-    failed,
+    fail,
     folded_words,
+    mentions,
     pattern,
-    plain,
-    says,
     sentences,
     stem,
     undecided,
+    without_marks,
 )
 
 _UPPER: Final = "[A-ZÄÖÜÁÉÍÓÚÑ]"
@@ -220,19 +220,19 @@ def judge_answers(task: Task, wanted: str, evidence: Evidence) -> Judged:
     asked = _asked_items(task, wanted)
     if not asked:
         return Result.PASS, "nothing in the request could be told apart"
-    text = plain(evidence.text)
+    text = without_marks(evidence.text)
     if not _same_language(" ".join(asked), text):
         return undecided("the answer is in another language than the request")
     missing, unsure = compare_items(asked, text)
     if missing:
-        return failed(f"not answered: {'; '.join(f'“{each}”' for each in missing)}")
+        return fail(f"not answered: {'; '.join(f'“{each}”' for each in missing)}")
     return undecided(f"perhaps not answered: {unsure[0]}") if unsure else PASSED
 
 
 def compare_items(asked: Sequence[str], text: str) -> tuple[list[str], list[str]]:
     """Return which items are not answered, and which are uncertain."""
     items = _items(asked)
-    measured = MeasuredText(text, fold_text(text), fig.figures(text))
+    measured = MeasuredText(text, fold_text(text), fig.find_figures(text))
     spoken_words = frozenset(folded_words(text))
     silent = [each for each in items if not _answered(each, measured, spoken_words)]
     rest = [each for each in items if each not in silent]
@@ -309,7 +309,7 @@ def _called(item: _Item, measured: MeasuredText, spoken_words: frozenset[str]) -
 def _spoken(item: _Item, measured: MeasuredText, spoken_words: frozenset[str]) -> bool:
     """Whether the answer uses words that only this item uses."""
     return not item.terms or any(
-        says(term, spoken_words) or (term[0].isdigit() and term in measured.text)
+        mentions(term, spoken_words) or (term[0].isdigit() and term in measured.text)
         for term in item.terms
     )
 
@@ -329,9 +329,9 @@ def _telling(text: str) -> list[str]:
 
 def _belongs(sentence: str, items: Sequence[_Item]) -> bool:
     spoken_words = frozenset(folded_words(sentence))
-    measured = MeasuredText(sentence, fold_text(sentence), fig.figures(sentence))
+    measured = MeasuredText(sentence, fold_text(sentence), fig.find_figures(sentence))
     return any(
-        any(says(term, spoken_words) for term in item.terms)
+        any(mentions(term, spoken_words) for term in item.terms)
         or any(topic.seen(measured) for topic in item.topics)
         for item in items
     )

@@ -12,8 +12,8 @@ from typing import Final, NamedTuple
 from msgspec import Struct
 
 from remit.language.tokens import fold_text
-from remit.verify.written.figures import AmountFigure, Figure, amounts_in, figures
-from remit.verify.written.places import NumberValue, spelled
+from remit.verify.written.figures import AmountFigure, Figure, amounts_in, find_figures
+from remit.verify.written.places import NumberValue, spelled_numbers
 from remit.verify.written.wording import folded_words, pattern, sentences
 
 _SIGNS: Final = re.compile(r"[=×÷*]|\bx\s?\d|\d\s*\([^)]*%")
@@ -103,7 +103,7 @@ def number_columns(text: str) -> Iterator[list[FigureRow]]:
     """Yield the lists in a source: the last number of each line, with its words."""
     found: list[FigureRow] = []
     for line in text.splitlines():
-        stated = [each for each in figures(line) if isinstance(each, AmountFigure)]
+        stated = [each for each in find_figures(line) if isinstance(each, AmountFigure)]
         if stated:
             found.append(FigureRow(stated[-1].number.amounts[-1], frozenset(folded_words(line))))
     if 1 < len(found) <= _MAX_ROWS:
@@ -121,8 +121,8 @@ def results_in_sentences(texts: Iterable[str]) -> list[float]:
 
 def _results_in(text: str) -> Iterator[float]:
     for sentence in sentences(text):
-        found = {each for each in amounts_in(figures(sentence)) if each not in _YEARS}
-        amounts = found | spelled(sentence)
+        found = {each for each in amounts_in(find_figures(sentence)) if each not in _YEARS}
+        amounts = found | spelled_numbers(sentence)
         if len(amounts) <= _MAX_PER_SENTENCE:
             pairs = permutations(amounts, 2)
             yield from (made for a, b in pairs for made in (a + b, a - b, a * b, a / b if b else a))

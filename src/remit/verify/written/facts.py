@@ -26,9 +26,9 @@ from remit.verify.written.figures import (
     PhoneFigure,
     TimeFigure,
     amounts_in,
-    figures,
+    find_figures,
 )
-from remit.verify.written.grounded import ground_of, invented
+from remit.verify.written.grounded import figures_of_sources, invented_figures
 from remit.verify.written.source_figures import SourceFigures
 from remit.verify.written.times import MINUTES_PER_HOUR
 from remit.verify.written.wording import (
@@ -37,7 +37,7 @@ from remit.verify.written.wording import (
     any_of,
     any_word,
     folded_words,
-    lowered,
+    lower,
     pattern,
     stem,
     word_list,
@@ -49,17 +49,17 @@ _MIN_WEEKDAY_LETTERS: Final = 4  # "mar" and "sat" may mean something else
 _BEFORE: Final = 3  # words before a figure that may limit it
 
 
-def compare(
+def compare_figures(
     asked: str, evidence: Evidence, task: Task, *, composes: bool
 ) -> tuple[list[str], list[str]]:
     """Return figures that replace those of the request; and those that are missing."""
     if not composes and not times.may_hold_date(asked):
         return [], []
     text = evidence.text
-    stated = figures(text)
+    stated = find_figures(text)
     missing = [
         each
-        for each in figures(asked)
+        for each in find_figures(asked)
         if (composes or isinstance(each, DateFigure))  # else it may be left out, or changed
         and _is_fact(each, asked)
         and not _is_in_text(each, stated, text)
@@ -100,11 +100,11 @@ def wrong_weekdays(text: str, sources: Sequence[str], today: date) -> list[str]:
 
 def _named_days(text: str, today: date) -> Iterator[tuple[_NamedDay, str]]:
     """Yield each date with a weekday before it: Friday, 13 March."""
-    for figure in figures(text):
+    for figure in find_figures(text):
         if not isinstance(figure, DateFigure) or len(figure.meant) != 1:
             continue
         before = text[max(0, figure.at - _WINDOW) : figure.at]
-        found = _weekday_before().search(lowered(before))
+        found = _weekday_before().search(lower(before))
         days = figure.near(today) if figure.meant[0].day else []
         if found and days:
             shown = f"{before[found.start() :]}{figure.text}"
@@ -135,18 +135,18 @@ class _Sources:
 
     @cached_property
     def ground(self) -> SourceFigures:
-        return ground_of(self._task, self._evidence)
+        return figures_of_sources(self._task, self._evidence)
 
     @cached_property
     def lost(self) -> list[Figure]:
-        return invented(self._task, self._evidence, self.ground)
+        return invented_figures(self._task, self._evidence, self.ground)
 
 
 def _figure_text(figure: Figure) -> str:
     return figure.text.rstrip(".")  # a full stop is the sentence's
 
 
-def agree(one: Figure, other: Figure) -> bool:
+def means_the_same(one: Figure, other: Figure) -> bool:
     """Whether two figures of one kind mean the same, in any spelling."""
     match one, other:
         case DateFigure(), DateFigure():
@@ -183,9 +183,9 @@ def _is_fact(figure: Figure, asked: str) -> bool:
 
 def _is_in_text(fact: Figure, stated: Sequence[Figure], text: str) -> bool:
     """Whether the text has a figure of the request, in digits or in words."""
-    if any(agree(fact, each) for each in stated):
+    if any(means_the_same(fact, each) for each in stated):
         return True
-    spelled = places.spelled(text)
+    spelled = places.spelled_numbers(text)
     bare = amounts_in(stated)
     match fact:
         case TimeFigure():
@@ -215,7 +215,7 @@ def _replaces(fact: Figure, stated: Figure, asked: str, text: str, sources: _Sou
         case AmountFigure(), AmountFigure() if not fact.number.unit:
             if not _same_thing(fact, stated, asked, text):
                 return False
-            known = sources.ground.amounts | places.spelled(asked)
+            known = sources.ground.amounts | places.spelled_numbers(asked)
             return known.isdisjoint(stated.number.amounts)
     return stated in sources.lost
 
@@ -244,7 +244,7 @@ class LabelledFigure(Struct, frozen=True):
     clause: int
 
 
-def find(sources: Sequence[str], text: str) -> list[str]:
+def swapped_figures(sources: Sequence[str], text: str) -> list[str]:
     """Pairs of figures that each stand where the other belongs."""
     if len(_DIGITS.findall(text)) <= 1:
         return []
@@ -253,7 +253,7 @@ def find(sources: Sequence[str], text: str) -> list[str]:
         return []
     known = list(islice((p for source in sources for p in _placed(source)), _MAX_SOURCE_FIGURES))
     places = [
-        [p for p in known if same_kind(p.figure, t.figure) and agree(p.figure, t.figure)]
+        [p for p in known if same_kind(p.figure, t.figure) and means_the_same(p.figure, t.figure)]
         for t in stated
     ]
     swapped = (
@@ -263,7 +263,7 @@ def find(sources: Sequence[str], text: str) -> list[str]:
         )
         if one.clause != other.clause
         and same_kind(one.figure, other.figure)
-        and not agree(one.figure, other.figure)
+        and not means_the_same(one.figure, other.figure)
         and _are_swapped(one, other, mine, yours)
     )
     return [f"“{one}” and “{other}” have changed places" for one, other in swapped][:1]
@@ -294,10 +294,10 @@ def _crossed(
 
 def _placed(text: str) -> Iterator[LabelledFigure]:
     kinds = AmountFigure | DateFigure | TimeFigure
-    stated = [each for each in figures(text) if isinstance(each, kinds)]
+    stated = [each for each in find_figures(text) if isinstance(each, kinds)]
     apart = pattern("requests.joins", before=r"[;,]\s+|:\s+(?=[^\W\d_])|\s+", after=r"\s+")
     ends = {found.end() for found in SENTENCE_END.finditer(text)}
-    ends |= {found.end() for found in apart.finditer(lowered(text))}
+    ends |= {found.end() for found in apart.finditer(lower(text))}
     for number, (start, end) in enumerate(pairwise(sorted({0, *ends, len(text)}))):
         inside = [each for each in stated if start <= each.at < end]
         labels = _labels(text[start:end]) if inside else frozenset()

@@ -12,7 +12,7 @@ from remit.language.tokens import fold_text
 from remit.verify.written import places, times
 from remit.verify.written.places import Number
 from remit.verify.written.times import PartialDate
-from remit.verify.written.wording import lowered, pattern
+from remit.verify.written.wording import lower, pattern
 
 
 class _FoundText(Struct, frozen=True):
@@ -86,7 +86,7 @@ _CODE_PARTS: Final = 2  # full stops at least
 
 
 @lru_cache(maxsize=32)  # a check looks at the same few texts again and again
-def figures(text: str) -> Sequence[Figure]:
+def find_figures(text: str) -> Sequence[Figure]:
     """Every figure of a text, in order. What numbers its lists and steps is none."""
     if not _MAY_HOLD_ONE.search(text):
         return ()
@@ -168,8 +168,8 @@ def _phones(left: _UnclaimedText) -> Iterator[_FigureWithEnd]:
 
 
 def _amounts(left: _UnclaimedText) -> Iterator[AmountFigure]:
-    for match in places.number_shape().finditer(lowered(left.rest)):
-        number = places.read(match)
+    for match in places.number_shape().finditer(lower(left.rest)):
+        number = places.read_number(match)
         if number is not None and not _is_label(number, left, match.start()):
             text = left.text[match.start() : match.end()].strip()
             yield AmountFigure(text, match.start(), number, match.end())

@@ -13,14 +13,14 @@ from remit.verify.written.wording import (
     PASSED,
     Judged,
     entries,
-    failed,
+    fail,
     has_table,
     paragraphs,
     pattern,
-    plain,
     rows,
     sentences,
     undecided,
+    without_marks,
 )
 
 _TAG: Final = re.compile(
@@ -45,10 +45,10 @@ def judge_form(task: Task, wanted: str, evidence: Evidence) -> Judged:
     del task
     forms = wanted.split()
     if not forms or not FORMS.keys() >= set(forms):
-        return failed(f"the pattern must be some of {', '.join(FORMS)}")
+        return fail(f"the pattern must be some of {', '.join(FORMS)}")
     found = (FORMS[each] for each in forms)
     wrong = [why for holds, why in found if not holds(evidence.text)]
-    return failed("; ".join(wrong)) if wrong else PASSED
+    return fail("; ".join(wrong)) if wrong else PASSED
 
 
 def _is_json(text: str) -> bool:
@@ -153,7 +153,7 @@ def judge_length(task: Task, wanted: str, evidence: Evidence) -> Judged:
     del task
     found = _PATTERN.fullmatch(wanted.strip())
     if found is None:
-        return failed("the pattern must look like 20-2000, <=200 words or 5 items")
+        return fail("the pattern must look like 20-2000, <=200 words or 5 items")
     unit = found["unit"] or "characters"
     least = int(found["least"] or found["above"] or found["just"] or 0)
     most = int(found["most"] or found["below"] or found["just"] or _ENDLESS)
@@ -163,12 +163,12 @@ def judge_length(task: Task, wanted: str, evidence: Evidence) -> Judged:
     bounds = wanted.removesuffix(unit).removeprefix("perhaps ").strip()
     why = f"{tally.counts[0]} {unit}, not {bounds}"
     too_few = tally.most is None or (tally.most < least and least >= _LENGTH_SEVERAL)
-    return undecided(why) if found["perhaps"] or not too_few else failed(why)
+    return undecided(why) if found["perhaps"] or not too_few else fail(why)
 
 
 def count_words(text: str) -> int:
     """Return the number of words; addresses do not count."""
-    return len(_COUNTED.findall(places.URL.sub(" ", plain(text))))
+    return len(_COUNTED.findall(places.URL.sub(" ", without_marks(text))))
 
 
 def _items(text: str) -> LengthCounts:

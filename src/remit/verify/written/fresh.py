@@ -10,20 +10,20 @@ from remit.language.tokens import fold, fold_text
 from remit.model.contract import Evidence, ReadSource, Result
 from remit.model.task import Task
 from remit.verify.written import places, times
-from remit.verify.written.figures import AmountFigure, DateFigure, figures
+from remit.verify.written.figures import AmountFigure, DateFigure, find_figures
 from remit.verify.written.source_figures import SourceFigures
 from remit.verify.written.times import PartialDate
 from remit.verify.written.wording import (
     PASSED,
     STOP,
     Judged,
-    failed,
+    fail,
     folded_words,
-    lowered,
+    lower,
     owner_words,
     pattern,
-    plain,
     stem,
+    without_marks,
     word_set,
 )
 
@@ -37,14 +37,14 @@ def judge_sources(task: Task, wanted: str, evidence: Evidence) -> Judged:
     """`wanted` is how many different sources must be named; with 0, none."""
     wanted = wanted or "1"
     if not wanted.isdecimal():
-        return failed("the pattern must be a number, like 3")
-    if strange := unread(task, evidence):
+        return fail("the pattern must be a number, like 3")
+    if strange := unread_sources(task, evidence):
         named = ", ".join(f"“{each}”" for each in strange[:3])
-        return failed(f"{named} is named as a source but was not read")
+        return fail(f"{named} is named as a source but was not read")
     found = {origin(each) for each in evidence.read if is_named(each, evidence.text)}
     if len(found) >= int(wanted):
         return PASSED
-    return failed(f"{len(found)} of the sources that were read are named, not {wanted}")
+    return fail(f"{len(found)} of the sources that were read are named, not {wanted}")
 
 
 def origin(source: ReadSource) -> str:
@@ -69,7 +69,7 @@ def is_named(source: ReadSource, text: str) -> bool:
     return fold(name) in fold_text(text) or _joined(stem_of_file) in _joined(text)
 
 
-def unread(task: Task, evidence: Evidence) -> list[str]:
+def unread_sources(task: Task, evidence: Evidence) -> list[str]:
     """Return what the text names as a source although nobody read it."""
     linked = {places.address(url) for each in evidence.read for _, _, url in places.urls(each.text)}
     read = {origin(each) for each in evidence.read if places.is_page(each.place)}
@@ -87,7 +87,7 @@ def unread(task: Task, evidence: Evidence) -> list[str]:
 
 def _cited(text: str) -> Iterable[str]:
     """Yield what is listed under a sources heading, and after `Source:` in a line."""
-    low = lowered(text)
+    low = lower(text)
     for found in pattern("sources.inline", after=r"[*_]*:[ \t]*(?P<what>[^\n]+)").finditer(low):
         yield from _pieces(text[slice(*found.span("what"))])
     heads = pattern("sources.headings(_|)", before=r"^[\W_]*", after=_BEHIND_HEADING, glued=True)
@@ -100,9 +100,9 @@ def _cited(text: str) -> Iterable[str]:
 
 def _pieces(text: str) -> Iterable[str]:
     apart = pattern("small.and", before=r"[,;]\s+|\n+|\s+(?:&|", after=r")\s+")
-    ends = [found.span() for found in apart.finditer(lowered(text))]
+    ends = [found.span() for found in apart.finditer(lower(text))]
     for (_, start), (end, _) in pairwise(((0, 0), *ends, (len(text), 0))):
-        bare = plain(text[start:end]).strip(' \t-•.()[]"“”„')
+        bare = without_marks(text[start:end]).strip(' \t-•.()[]"“”„')
         if bare:
             yield bare
 
@@ -144,24 +144,24 @@ def judge_freshness(task: Task, wanted: str, evidence: Evidence) -> Judged:
     its reading. Old sources that were not used do no harm.
     """
     if not wanted.isdecimal():
-        return failed("the pattern must be a number of days, like 7")
+        return fail("the pattern must be a number of days, like 7")
     if not evidence.read:
-        return failed(f"nothing was read, so nothing is {wanted} days old at most")
+        return fail(f"nothing was read, so nothing is {wanted} days old at most")
     today = _today(task, evidence)
     oldest = today - timedelta(days=int(wanted))
-    dated = [(each, dated_on(each, today)) for each in evidence.read]
+    dated = [(each, source_date(each, today)) for each in evidence.read]
     stale = [(each, day) for each, day in dated if day and day < oldest]
     fresh = [each for each, day in dated if day is None or day >= oldest]
     used = _used_stale_source([each for each, _ in stale], fresh, evidence.text)
     if used:
         day = next(day for each, day in stale if each is used)
-        return failed(f"{used.place[:_SHOWN]} is of {day}, more than {wanted} days before {today}")
+        return fail(f"{used.place[:_SHOWN]} is of {day}, more than {wanted} days before {today}")
     if any(day for _, day in dated):
         return PASSED
     return Result.PASS, "nothing that was read says how old it is"
 
 
-def dated_on(source: ReadSource, today: date) -> date | None:
+def source_date(source: ReadSource, today: date) -> date | None:
     """Return the date a source states; else the day it was read."""
     head = source.text
     for start, _, found_date in sorted(times.find_dates(head)):
@@ -203,7 +203,7 @@ def _used_stale_source(
     if not stale:
         return None
     known = SourceFigures([each.text for each in fresh])
-    stated = [each for each in figures(text) if isinstance(each, AmountFigure | DateFigure)]
+    stated = [each for each in find_figures(text) if isinstance(each, AmountFigure | DateFigure)]
     for each in stale:
         ground = SourceFigures([each.text])
         alone = any(ground.has(figure) and not known.has(figure) for figure in stated)

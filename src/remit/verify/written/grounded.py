@@ -23,16 +23,16 @@ from remit.verify.written.figures import (
     Figure,
     TimeFigure,
     amounts_in,
-    figures,
+    find_figures,
 )
-from remit.verify.written.source_figures import SourceFigures, later
+from remit.verify.written.source_figures import SourceFigures, days_after
 from remit.verify.written.times import PartialDate, day_of
 from remit.verify.written.wording import (
     MAX_CHARACTERS,
     PASSED,
     Judged,
     entries,
-    failed,
+    fail,
     owner_words,
     pattern,
     rows,
@@ -51,22 +51,24 @@ def judge_grounded(task: Task, wanted: str, evidence: Evidence) -> Judged:
     del wanted
     if len(evidence.text) > MAX_CHARACTERS:
         many = f"its {len(evidence.text)} characters are too many to look up"
-        return failed(f"{many}; at most {MAX_CHARACTERS}")
-    lost = invented(task, evidence)
+        return fail(f"{many}; at most {MAX_CHARACTERS}")
+    lost = invented_figures(task, evidence)
     if not lost:
         return PASSED
     shown = first_few([f"“{each.text}”" for each in lost], _SHOWN)
     stands = "stand" if len(lost) > 1 else "stands"
-    return failed(f"{shown} {stands} neither in what was read nor in the request")
+    return fail(f"{shown} {stands} neither in what was read nor in the request")
 
 
-def invented(task: Task, evidence: Evidence, ground: SourceFigures | None = None) -> list[Figure]:
+def invented_figures(
+    task: Task, evidence: Evidence, ground: SourceFigures | None = None
+) -> list[Figure]:
     """The figures of the text that stand nowhere and follow from nothing."""
     text = evidence.text
-    stated = figures(text)
+    stated = find_figures(text)
     if not stated:
         return []
-    ground = ground or ground_of(task, evidence)
+    ground = ground or figures_of_sources(task, evidence)
     stands = [ground.has(each, hedged=_hedged(text, each.at)) for each in stated]
     lost = [each for each, there in zip(stated, stands, strict=True) if not there]
     if not lost:
@@ -75,7 +77,7 @@ def invented(task: Task, evidence: Evidence, ground: SourceFigures | None = None
     return _Reckoning(task, evidence, ground).left(lost, known)
 
 
-def ground_of(task: Task, evidence: Evidence) -> SourceFigures:
+def figures_of_sources(task: Task, evidence: Evidence) -> SourceFigures:
     """Return the figures of everything that was read, and of the owner's words."""
     read = [part for each in evidence.read for part in (each.place, each.text)]
     ground = SourceFigures([*read, *owner_words(task)], _todays(task, evidence))
@@ -109,7 +111,7 @@ class _Reckoning:
     def __init__(self, task: Task, evidence: Evidence, ground: SourceFigures) -> None:
         self._text = text = evidence.text
         own = owner_words(task)
-        asked = {n for t in own for n in amounts_in(figures(t)) | places.spelled(t)}
+        asked = {n for t in own for n in amounts_in(find_figures(t)) | places.spelled_numbers(t)}
         read = [each.text for each in evidence.read]
         self._read_results = arithmetic.results_in_sentences(read)
         self._columns = [column for part in read for column in arithmetic.number_columns(part)]
@@ -117,7 +119,7 @@ class _Reckoning:
         self._ground = ground
         self._asked = fold_text(" ".join(owner_words(task)))
         self._reckons = arithmetic.is_asked(self._asked)
-        self._counts = frozenset(places.spelled(text) | asked)
+        self._counts = frozenset(places.spelled_numbers(text) | asked)
         # The owner's quantities, at prices that were read.
         if len(ground.amounts) <= _PRICES:
             self._read_results += [n * each for n in asked for each in ground.amounts]
@@ -192,7 +194,7 @@ class _Reckoning:
         if relative and any(day.agrees(day_of(each)) for each in near):
             return True
         spans = [n for each in known if isinstance(each, AmountFigure) for n in self._days(each)]
-        return any(day.agrees(later(self._today, n)) for n in spans)
+        return any(day.agrees(days_after(self._today, n)) for n in spans)
 
     def _days(self, figure: AmountFigure) -> list[float]:
         small = [n for n in figure.number.amounts if n <= 366]  # noqa: PLR2004 - a year of days

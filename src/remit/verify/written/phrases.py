@@ -16,8 +16,8 @@ from remit.verify.written.wording import (
     STOP,
     Judged,
     any_of,
-    failed,
-    lowered,
+    fail,
+    lower,
     owner_words,
     pattern,
     sentences,
@@ -38,7 +38,7 @@ def judge_mentions(task: Task, wanted: str, evidence: Evidence) -> Judged:
     """`wanted` is a text that must occur."""
     del task
     there = wanted and wanted.casefold() in evidence.text.casefold()
-    return PASSED if there else failed(f"{wanted!r} does not occur")
+    return PASSED if there else fail(f"{wanted!r} does not occur")
 
 
 def judge_placeholders(task: Task, wanted: str, evidence: Evidence) -> Judged:
@@ -51,11 +51,11 @@ def judge_placeholders(task: Task, wanted: str, evidence: Evidence) -> Judged:
     if pattern("placeholders.templates").search(asked.lower()):
         return Result.PASS, "a template was asked for"
     found = next((each for each in _holes(evidence.text) if each not in asked), None)
-    return PASSED if found is None else failed(f"{found!r} was left in")
+    return PASSED if found is None else fail(f"{found!r} was left in")
 
 
 def _holes(text: str) -> list[str]:
-    low = lowered(text)
+    low = lower(text)
     found = [
         match for begins, sign in _any_case() if begins in text for match in sign.finditer(low)
     ]
@@ -115,19 +115,19 @@ def judge_padding(task: Task, wanted: str, evidence: Evidence) -> Judged:
     del task, wanted
     lengths = {each: len(words(each)) for each in sentences(evidence.text)}
     spoken = [each for each in sentences(evidence.text) if lengths[each] >= _MIN_WORDS]
-    again = repeated(spoken)
+    again = repeated_sentences(spoken)
     total = sum(lengths[each] for each in sentences(evidence.text)) or 1
     share = sum(lengths[each] for each in again) / total
     if len(again) > 1 and share > _MAX_REPEATED_SHARE:
-        return failed(f"{share:.0%} of it is said again, like “{_short(again[0])}”")
+        return fail(f"{share:.0%} of it is said again, like “{_short(again[0])}”")
     empty = [each for each in spoken if pattern("padding.filler").search(fold_text(each))]
     if len(empty) >= _MIN_FILLERS and len(empty) > _MAX_FILLER_SHARE * len(spoken):
         many = f"{len(empty)} of {len(spoken)} sentences are filler"
-        return failed(f"{many}, like “{_short(empty[0])}”")
+        return fail(f"{many}, like “{_short(empty[0])}”")
     return PASSED
 
 
-def repeated(texts: list[str]) -> list[str]:
+def repeated_sentences(texts: list[str]) -> list[str]:
     """Return the sentences that say no more than an earlier one."""
     known: list[frozenset[str]] = []
     again: list[str] = []
@@ -168,11 +168,11 @@ def judge_language(task: Task, wanted: str, evidence: Evidence) -> Judged:
     del task
     wanted, names = wanted.casefold(), language_names()
     if wanted not in names:
-        return failed(f"the pattern must be one of {', '.join(names)}")
+        return fail(f"the pattern must be one of {', '.join(names)}")
     found = language_of(evidence.text)
     if found is None:
         return undecided("too short to tell its language")
-    return PASSED if found == wanted else failed(f"it is in {names[found]}, not in {names[wanted]}")
+    return PASSED if found == wanted else fail(f"it is in {names[found]}, not in {names[wanted]}")
 
 
 def language_of(text: str) -> str | None:

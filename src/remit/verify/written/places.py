@@ -199,7 +199,7 @@ def _percent() -> str:
     return f"%|{any_of('figures.percent', glued=True)}"
 
 
-def read(found: re.Match[str]) -> Number | None:
+def read_number(found: re.Match[str]) -> Number | None:
     """What a match of the shape means; None if it is part of a name like 4B or 1000XM5."""
     if found["stuck"] or len(found["digits"]) > _NUMBERS_MAX_DIGITS:
         return None
@@ -213,7 +213,7 @@ def read(found: re.Match[str]) -> Number | None:
     return Number(values, *_unit(found["before"] or found["unit"] or ""))
 
 
-def spelled(text: str) -> set[float]:
+def spelled_numbers(text: str) -> set[float]:
     """Return the numbers that a text writes as words."""
     known = number_words()
     return {float(known[key]) for key in folded_words(text) if key in known}

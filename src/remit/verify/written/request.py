@@ -15,7 +15,7 @@ from remit.language.tokens import fold
 from remit.model.contract import ClauseOutcome, Evidence
 from remit.model.task import Task
 from remit.verify.written import facts
-from remit.verify.written.figures import figures
+from remit.verify.written.figures import find_figures
 from remit.verify.written.phrases import likely_language
 from remit.verify.written.wording import (
     MAX_CHARACTERS,
@@ -24,15 +24,15 @@ from remit.verify.written.wording import (
     STOP,
     Judged,
     entries,
-    failed,
+    fail,
     folded_words,
+    mentions,
     owner_words,
-    plain,
     rows,
-    says,
     sentences,
     stem,
     undecided,
+    without_marks,
     word_set,
     words,
 )
@@ -201,25 +201,25 @@ def judge_request(task: Task, wanted: str, evidence: Evidence) -> Judged:
     del wanted
     if len(evidence.text) > MAX_CHARACTERS:
         return undecided(f"its {len(evidence.text)} characters are too many to compare")
-    wrong, doubts = compare(task, evidence)
+    wrong, doubts = compare_with_request(task, evidence)
     if wrong:
-        return failed("; ".join(wrong[:_SHOWN]))
+        return fail("; ".join(wrong[:_SHOWN]))
     return undecided("; ".join(doubts[:_SHOWN])) if doubts else PASSED
 
 
-def compare(task: Task, evidence: Evidence) -> tuple[list[str], list[str]]:
+def compare_with_request(task: Task, evidence: Evidence) -> tuple[list[str], list[str]]:
     """Return what contradicts the request, and what may."""
     request = task.request.text if task.request else task.instructions
     about = _without_sending(task) if task.request else request
-    pair = Comparison(request, about, plain(evidence.text), evidence, task)
+    pair = Comparison(request, about, without_marks(evidence.text), evidence, task)
     wrong: list[str] = []
     doubts: list[str] = []
     read = [each.text for each in evidence.read]
     composes = pair.composes
     for found, unsure in (
-        facts.compare(pair.facts, evidence, task, composes=composes),
+        facts.compare_figures(pair.facts, evidence, task, composes=composes),
         compare_names(pair.request, pair.text, [*owner_words(task), *read], composes=composes),
-        (facts.find([pair.facts, *read], pair.text), []),
+        (facts.swapped_figures([pair.facts, *read], pair.text), []),
         (facts.wrong_weekdays(pair.text, [*owner_words(task), *read], task.created_at.date()), []),
         _compare_subject(pair, read),
     ):
@@ -244,10 +244,10 @@ def _compare_subject(pair: Comparison, read: Sequence[str]) -> tuple[list[str], 
     A text that shares nothing fails; a list, an invention or another language is undecided.
     """
     text_words = frozenset(folded_words(pair.text))
-    terms = content(pair.facts)
-    if not terms or any(says(each, text_words) for each in terms) or _shares_figure(pair):
+    terms = content_stems(pair.facts)
+    if not terms or any(mentions(each, text_words) for each in terms) or _shares_figure(pair):
         return [], []
-    if any(says(each, text_words) for part in read for each in content(part)):
+    if any(mentions(each, text_words) for part in read for each in content_stems(part)):
         return [], []
     languages = likely_language(pair.facts), likely_language(pair.text)
     sure = None not in languages and languages[0] == languages[1]
@@ -257,12 +257,16 @@ def _compare_subject(pair: Comparison, read: Sequence[str]) -> tuple[list[str], 
     return [], ["no word of the request occurs in it"]
 
 
-def content(text: str) -> list[str]:
+def content_stems(text: str) -> list[str]:
     """The stems of the words that carry a text."""
     known = (each for each in folded_words(text) if each not in _EMPTY)
     return [stem(each) for each in known if len(each) > _LIST]
 
 
 def _shares_figure(pair: Comparison) -> bool:
-    text_figures = figures(pair.text)
-    return any(facts.agree(mine, yours) for mine in figures(pair.facts) for yours in text_figures)
+    text_figures = find_figures(pair.text)
+    return any(
+        facts.means_the_same(mine, yours)
+        for mine in find_figures(pair.facts)
+        for yours in text_figures
+    )

@@ -19,7 +19,7 @@ from remit.verify.written.figures import (
     PageFigure,
     PhoneFigure,
     TimeFigure,
-    figures,
+    find_figures,
 )
 from remit.verify.written.places import NumberValue
 from remit.verify.written.times import MINUTES_PER_HOUR, PartialDate, day_of
@@ -107,9 +107,9 @@ class SourceFigures:
                 return stated or not self.times.isdisjoint(_clock(figure))
 
     def _add(self, text: str) -> None:
-        self._learn_bare(places.spelled(text))
+        self._learn_bare(places.spelled_numbers(text))
         self.times |= times.named_times(text)
-        stated = figures(text)
+        stated = find_figures(text)
         for figure in stated:
             self._learn(figure)
         self._learn_bare(_fields(text) | _shares(text))
@@ -209,6 +209,6 @@ def _digits(text: str) -> str:
     return bare if len(bare) >= _PHONE else ""
 
 
-def later(day: date, count: float) -> PartialDate:
+def days_after(day: date, count: float) -> PartialDate:
     """Return the day this many days after another."""
     return day_of(day + timedelta(days=int(count)))

@@ -9,7 +9,7 @@ from typing import Final
 from msgspec import Struct
 
 from remit.language.tokens import fold
-from remit.verify.written.wording import any_of, any_word, lowered, pattern, word_list
+from remit.verify.written.wording import any_of, any_word, lower, pattern, word_list
 
 MINUTES_PER_HOUR: Final = 60
 _HALF_DAY: Final = 12 * 60
@@ -55,7 +55,7 @@ def find_dates(text: str) -> Iterator[tuple[int, int, tuple[PartialDate, ...]]]:
     parted, named = _PARTED_DIGITS.search(text), _names_month(text)
     if not (parted or named):
         return  # as in most texts
-    taken, text = bytearray(len(text)), lowered(text)
+    taken, text = bytearray(len(text)), lower(text)
     for shape in _date_shapes():
         if not (named if "name" in shape.groupindex else parted):
             continue
@@ -137,7 +137,7 @@ def find_times(text: str) -> Iterator[tuple[int, int, tuple[int, ...]]]:
 
     Without am or pm, 6:30 is morning or evening.
     """
-    for found in _time_shape().finditer(lowered(text)):
+    for found in _time_shape().finditer(lower(text)):
         minute = int(found["h"]) % 24 * MINUTES_PER_HOUR + int(found["m"] or found["m2"] or 0)
         half = found["half"] or found["half2"] or found["half3"] or ""
         yield found.start(), found.end(), _minutes_meant(minute, half)
@@ -171,7 +171,7 @@ def named_times(text: str) -> set[int]:
 
 def find_lengths(text: str) -> Iterator[tuple[int, int, int]]:
     """Yield every duration with minutes, in minutes."""
-    for found in _length_shape().finditer(lowered(text)):
+    for found in _length_shape().finditer(lower(text)):
         whole = int(found["h"] or 0) * MINUTES_PER_HOUR + int(found["m"] or 0)
         yield found.start(), found.end(), int(found["only"]) if found["only"] else whole
 

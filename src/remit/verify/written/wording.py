@@ -23,7 +23,7 @@ Judged: TypeAlias = tuple[Result, str | None]  # with the reason, or a remark
 PASSED: Final[Judged] = (Result.PASS, None)
 
 
-def failed(why: str) -> Judged:
+def fail(why: str) -> Judged:
     return Result.FAIL, why
 
 
@@ -62,7 +62,7 @@ def pattern(*names: str, before: str = "", after: str = "", glued: bool = False)
     return re.compile(before + any_of(*names, glued=glued) + after, re.MULTILINE)
 
 
-def lowered(text: str) -> str:
+def lower(text: str) -> str:
     """Return a text in lower case, letter for letter; as it is, if it would become longer."""
     low = text.lower()
     return low if len(low) == len(text) else text
@@ -189,7 +189,7 @@ def _around() -> list[tuple[str, str]]:
     return [(prefix, ending) for prefix, _, ending in pairs]
 
 
-def says(stemmed: str, known: frozenset[str]) -> bool:
+def mentions(stemmed: str, known: frozenset[str]) -> bool:
     """Whether a word is among folded words in some form, or within a compound."""
     if stemmed in known:
         return True
@@ -199,7 +199,7 @@ def says(stemmed: str, known: frozenset[str]) -> bool:
     return any(each.startswith(stemmed) or (within and stemmed in each) for each in known)
 
 
-def plain(text: str) -> str:
+def without_marks(text: str) -> str:
     """Return the text without Markdown marks."""
     return _MARKS.sub("", text)
 
