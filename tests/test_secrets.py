@@ -25,7 +25,7 @@ from remit.store.redact import Redactor
 from remit.store.secrets import MOST, SERVICE, Secrets, machine_ring
 from remit.system.background import RedactingFilter
 from tests.cli.terminal import Terminal
-from tests.tables import for_each
+from tests.tables import for_each, table
 
 CANARY: Final = "c4nary/of+the=house-83f1"
 ADDRESS: Final = "https://hooks.example.com/services/T024BE7LD/B0X/a1b2c3d4e5"
@@ -424,34 +424,7 @@ def test_a_secret_of_several_lines_is_hidden_line_by_line() -> None:
     assert "-----BEGIN KEY-----" in said
 
 
-@for_each(
-    "text",
-    [
-        "key sk-ant-api03-abcDEF123456 is bad",
-        "Authorization: Bearer abcDEF123456.x",
-        "authorization: basic dXNlcjpwYXNz1234",
-        "https://ada:abcDEF123456@host/x",
-        "amqp://:abcDEF123456@host",
-        "password=abcDEF123456&x=1",
-        '{"api_key": "abcDEF123456"}',
-        "DBPASS=abcDEF123456",
-        "GITHUB_PAT=abcDEF123456",
-        "TOKEN1=abcDEF123456",
-        "MYSQL_PWD='abcDEF123456'",
-        "Passwort: abcDEF123456",
-        "Contraseña: abcDEF123456",
-        "client_secret: 'abcDEF123456'",
-        "token = abcDEF123456",
-        "ghp_abcDEF123456abcDEF123456abcdef",
-        "whsec_abcDEF123456abcDEF123456",
-        "xoxb-123-abcDEF123456",
-        "eyJhbGciOiJIUzI1NiJ9.abcDEF123456.abcDEF123456",
-        "bot123456789:abcDEF123456abcDEF123456abcDEF123456",
-        "-----BEGIN RSA PRIVATE KEY-----\nabcDEF123456\n-----END RSA PRIVATE KEY-----",
-        "-----BEGIN PRIVATE KEY-----\nabcDEF123456",
-        "AKIAABCDEF123456abcDEF123456",
-    ],
-)
+@for_each("text", table(__file__, "keys"))
 def test_what_looks_like_a_key_is_hidden_without_being_known(text: str) -> None:
     said = Redactor()(f"before {text} after")
 
@@ -461,18 +434,7 @@ def test_what_looks_like_a_key_is_hidden_without_being_known(text: str) -> None:
     assert said.startswith("before ")
 
 
-@for_each(
-    "text",
-    [
-        "run_tokens = 200000 of 60",
-        "Basic information about the token economy",
-        "The bearer of good news asks for sk-learn.",
-        "Task task-01JZ8Y0Q6V3W5X7Z9ABCDEFGHJ is completed.",
-        "http://127.0.0.1:7316/tasks?q=a@b",
-        "12:30 to 14:45, 3 March 2026",
-        "PASS: all tests; bypass: everything; PWD=/data/anna; compat=version-19",
-    ],
-)
+@for_each("text", table(__file__, "no_keys"))
 def test_what_only_sounds_like_a_key_may_be_read(text: str) -> None:
     assert Redactor()(text) == text
 

@@ -24,7 +24,7 @@ from remit.settings import (
 )
 from remit.settings.doors import FolderSettings, HookSettings, InboundRule
 from remit.system.files import home_of
-from tests.tables import for_each
+from tests.tables import for_each, table
 
 GOOD = 'url = "https://dav.example.org/"\nuser = "hanan"\npassword = "work_calendar"\n'
 POST = """
@@ -37,122 +37,8 @@ imap_host = "mail.example.org"
 PHONE = '[channels.phone]\nkind = "whatsapp"\nnumber_id = "1"\ntoken = "t"\n'
 BLIND = '[channels.blind]\nkind = "email"\nhost = "m.example.org"\nsender = "n@example.org"\n'
 BRIDGE = '[channels.phone]\nkind = "bridge"\nurl = "http://127.0.0.1:9"\n'
-MISTAKES = [
-    # Types and names
-    ("quux = 8", "has no setting 'quux'. Known: owner, agent, zone, language, engine,"),
-    ("[engine]\nparalel = 8", "has no setting 'paralel'. Did you mean 'parallel'?"),
-    ("home = 'elsewhere'", "has no setting 'home'."),
-    ("owner = 5", "owner in {file} must be text, not 5."),
-    ("[engine]\nparallel = 0", "must be a whole number above 0, not 0."),
-    ("[engine]\nparallel = true", "must be a whole number above 0, not True."),
-    ("[engine]\nparallel = '8'", "must be a whole number above 0, not '8'."),
-    ("[server]\nport = 1.5", "must be a whole number above 0, not 1.5."),
-    ("engine = 5", "engine in {file} must be a table, not 5."),
-    ("[engine]\nsources = 5", "must map names to whole numbers above 0."),
-    ("[engine.sources]\nemail = 0", "must map names to whole numbers above 0."),
-    ("[engine.sources]\ncaldev = 8", "has 'caldev'; a source is caldav, conversation,"),
-    ("owner = ", "{file} is not valid TOML"),
-    ("[engine]\n[engine]", "{file} is not valid TOML"),
-    # Budgets and switches
-    ("[budget]\nrun_cents = -1", "in [budget] in {file} must be a whole number, or 0, not -1"),
-    ("[budget]\nrun_cents = false", "must be a whole number, or 0, not False."),
-    ("[budget]\nrun_cents = 0.5", "must be a whole number, or 0, not 0.5."),
-    ("[priority]\nscore = 1", "score in [priority] in {file} must be true or false, not 1."),
-    # Calendars
-    ("calendars = 5", "must be a table of accounts"),
-    ("[calendars]\nwork = 5", "must be a table with a url"),
-    (f"[calendars.own]\n{GOOD}", "and not own"),
-    (f"[calendars.Work]\n{GOOD}", "a name is of small letters"),
-    ('[calendars.work]\nuser = "x"', "url"),
-    (f"[calendars.work]\n{GOOD}color = 1", "Known: url, user, password, oauth, calendars"),
-    ('[calendars.work]\nurl = "dav.example.org"', "url must be an address such as"),
-    ('[calendars.work]\nurl = "http://[::1"', "url must be an address such as"),
-    ('[calendars.work]\nurl = "http://dav.example.org/"', "plain = true"),
-    ('[calendars.work]\nurl = "https://me:hush@dav.example.org/"', "no part of the url"),
-    ('[calendars.work]\nurl = "https://x.org/"\nuser = "x"', "user needs password"),
-    (GOOD.replace("work_calendar", "hush, you!").join(("[calendars.work]\n", "")), "renew it"),
-    (f"[calendars.work]\n{GOOD}poll = 1", "at least 5 seconds"),
-    (f'[calendars.work]\n{GOOD}calendars = [" "]', "may not be empty"),
-    ('[calendar]\nall_day_at = "9"', "one looks like 09:00"),
-    # Doors
-    ("hooks = 5", "must be a table of hooks"),
-    ("[hooks.Shop]\nsecret = 'x'", "a name is of small letters"),
-    ("[hooks.shop]\nhourly = 1", "secret"),
-    ("[hooks.shop]\nsecret = 'whsec_AAAA/BBB='", "if it was the value, renew it"),
-    ("[hooks.shop]\nsecret = 'x'\nurl = 'y'", "Known: secret, text, title"),
-    ("[hooks.shop]\nsecret = 'x'\ntitle = 'name'", "such as /issue/title"),
-    ("[hooks.shop]\nsecret = 'x'\nscheme = 'none'", "scheme may be any, standard"),
-    ("[hooks.shop]\nsecret = 'x'\nchannel = ''", "leave it out for the dashboard"),
-    ("[hooks.shop]\nsecret = 'x'\nlargest = 99999999", "largest must be from 1 to"),
-    ("[hooks.shop]\nsecret = 'x'\nhourly = -1", "whole numbers, or 0"),
-    ("[hooks.shop]\nsecret = 'x'\ntext = ' '", "text is empty"),
-    (f"[hooks.shop]\nsecret = 'x'\ntext = '{'y' * 20_001}'", "text may have 20000"),
-    ("[doors.post]\ncontacts = 'start'", "is about no channel that people write by"),
-    (f"{BLIND}[doors.blind]\n", "say imap_host in [channels.blind]"),
-    (f"{PHONE}[doors.phone]\nauthserv_id = 'x'", "authserv_id is of mail"),
-    (f"{POST}[doors.post]\ncontacts = 'all'", "contacts may be start or keep"),
-    (f"{POST}[doors.post]\nstrangers = 'start'", "they start none"),
-    (f"{POST}[doors.post]\nfolder = ' '", "leave it out for INBOX"),
-    (f"{POST}[doors.post]\npoll = 1", "at least 5 seconds"),
-    ("[folders.scans]\npath = 'scans'", "path must be a full path"),
-    ("[folders.scans]\npath = '/s'\npoll = 1", "at least 5 seconds"),
-    ("[folders.scans]\npath = '/s'\nlargest = 0", "largest must be 1 to"),
-    # Notices
-    (
-        "[notices]\ndone = ['pigeon']",
-        "done in [notices] has 'pigeon'; it may be none alone, or some of",
-    ),
-    ("[notices]\ndone = ['none', 'push']", "says none and something else; choose one"),
-    ("[notices]\ndone = 3", 'must be a list such as ["conversation", "push"], or none'),
-    ("[notices]\ndone = [3]", 'must be a list such as ["conversation", "push"], or none'),
-    (
-        "[notices]\nurgent = ['tuesday']",
-        "urgent in [notices] has 'tuesday'; it may be none, or some of",
-    ),
-    ("[notices]\ndigest_at = '8'", "digest_at in [notices]"),
-    (
-        "[notices]\ndigest_over = ['push']",
-        "digest_over in [notices] has 'push'; it may be one or more of",
-    ),
-    ("[notices]\ndigest_over = []\ndone = ['digest']", "digest_over in [notices] is empty"),
-    ("[notices]\nlink = 'nowhere'", "one looks like https://remit.example.org"),
-    ("[notices]\npush = 'all'", "it may be bare or title"),
-    ("[notices]\nasked = 'none'", "has no setting 'asked'"),
-    # Tools and servers
-    ("[tools]\ncreate_tusk = 'ask'", "no setting 'create_tusk'. Did you mean 'create_task'?"),
-    ("[tools]\ncreate_task = 'maybe'", "create_task in [tools]"),
-    ("[tools]\ncreate_task = 'maybe'", "is 'maybe'; it may be deny, ask, allow."),
-    ("[tools]\ncreate_task = true", "is True; it may be deny, ask, allow."),
-    ("mcp = 5", "must be a table of servers"),
-    ("[mcp]\nx = 5", "[mcp.x] in"),
-    ("[mcp.x]\n", "it needs either a command or a url"),
-    ("[mcp.x]\ncommand=['a']\nurl='https://b'", "it needs either a command or a url"),
-    ("[mcp.x]\ncommand='a b'", "command must be a list"),
-    ("[mcp.x]\ncommand=['a']\npolicy='yes'", "policy is 'yes'; it may be deny, ask, allow."),
-    ("[mcp.x]\ncommand=['a']\ntools={b='yes'}", "b in tools is 'yes'; it may be deny"),
-    ("[mcp.x]\ncommand=['a']\ntool={}", "it has no field 'tool'."),
-    ("[mcp.x]\ncommand=['a']\ntime_limit=0", "time_limit must be a whole number above 0"),
-    ("[mcp.x]\nurl='http://example.com/'", "must begin with https://, or be on this machine"),
-    ("[mcp.x]\nurl='http://localhost.evil.com/'", "must begin with https://"),
-    ("[mcp.x]\nurl='http://127.0.0.1.evil.com/'", "must begin with https://"),
-    ("[mcp.x__y]\ncommand=['a']", "its name must be of small letters and digits"),
-    ('[mcp.x]\ncommand=["a\\u0000"]', "may not hold a NUL"),
-    # Commands
-    ("commands = 5", "commands in {file} must be a table of commands."),
-    ("specialists = []", "must be a table of specialists"),
-    ("[commands]\nx = 5", "[commands.x] in {file}: argv must be a list"),
-    ('[commands]\nx = "rm -rf /"', "[commands.x] in {file}: argv must be a list"),
-    ("[commands]\nx = []", "[commands.x] in {file}: it needs a program"),
-    ('[commands]\nx = [""]', "[commands.x] in {file}: it needs a program"),
-    ('[commands]\nx = ["a\\u0000"]', "its words may not hold a NUL"),
-    ("[commands]\nx = { timeout = 5 }", "[commands.x] in {file}: it lacks the field 'argv'."),
-    ('[commands]\nx = { argv = ["a"], timeout = 0 }', "timeout must be a whole number above 0"),
-    ('[commands]\nx = { argv = ["a"], shell = true }', "it has no field 'shell'."),
-    ('[commands]\nx = { argv = ["a"], cwd = "here" }', "cwd must be a full path"),
-    ('[commands]\n"a b" = ["a"]', "its name must be one word"),
-    # Addresses
-    ("[store]\nurl = 'http://127.0.0.1'", "Postgres"),
-]
+PARTS = {"<good>": GOOD, "<post>": POST, "<phone>": PHONE, "<blind>": BLIND}
+LONG = (f"[hooks.shop]\nsecret = 'x'\ntext = '{'y' * 20_001}'", "text may have 20000")
 
 
 def written(home: Path, text: str) -> dict[str, str]:
@@ -166,10 +52,12 @@ def refusal(environ: dict[str, str]) -> BadInput:
     return refused.value
 
 
-@for_each(("text", "sentence"), MISTAKES)
+@for_each(("text", "sentence"), [*table(__file__, "mistakes"), LONG])
 def test_a_mistake_is_refused_by_name_with_what_would_be_right_and_without_a_secret(
     tmp_path: Path, text: str, sentence: str
 ) -> None:
+    for name, part in PARTS.items():
+        text = text.replace(name, part)
     refused = str(refusal(written(tmp_path, text)))
 
     assert sentence.replace("{file}", str(tmp_path / "settings.toml")) in refused

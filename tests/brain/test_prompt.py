@@ -249,14 +249,6 @@ def test_the_rules_are_the_same_bytes_in_every_run_of_a_series(
     assert DashboardChannel().guidance in one.rules
 
 
-async def test_the_time_is_the_last_thing_that_is_said() -> None:
-    first = await asked(TASK, NOW, Memory())
-    later = await asked(TASK, NOW.replace(hour=23), Memory())
-
-    assert first.text.rpartition("\n\n")[0] == later.text.rpartition("\n\n")[0]
-    assert first.text != later.text
-
-
 # Whose words --------------------------------------------------------------------------------------
 
 HOSTILE = st.lists(

@@ -1,7 +1,7 @@
 """A score: asked once, checked, bounded; and if there is none, the rules decide."""
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from datetime import timedelta
 from pathlib import Path
@@ -47,7 +47,7 @@ from remit.triggers import cue_admission
 from tests.brain.metered import MOST, TASK, USED, database
 from tests.engine.rig import Rig, until
 from tests.live.place import Place, brain
-from tests.live.vendor import Order, Vendor
+from tests.live.vendor import Heard, Order, Vendor
 from tests.live.wire import Answer, Call
 
 T = TypeVar("T")
@@ -135,9 +135,6 @@ def test_what_a_score_is_kept_under_is_what_was_shown() -> None:
 @pytest.mark.parametrize(
     "answer",
     [
-        Urgency(float("nan"), "x"),
-        Urgency(float("inf"), "x"),
-        Urgency(-0.01, "x"),
         Urgency(1.01, "x"),
         Reply("I will not.", flaw="declined"),
         Reply("", ask=Ask(Reason.AUTH, "Set a key.")),
@@ -303,49 +300,47 @@ async def test_while_the_disk_is_full_a_scored_task_stays_new_and_is_ranked_late
         assert len(judge.heard) == 1
 
 
-@pytest.mark.parametrize("on", [True, False])
-async def test_with_a_model_and_the_switch_on_a_score_comes_over_http(
-    tmp_path: Path, *, on: bool
-) -> None:
-    urgent = Order(Answer(call=Call("answer", '{"score": 0.95, "why": "It burns."}')))
-    done = Order(Answer("Looked. <deliverable>Done.</deliverable>"))
+DONE = Order(Answer("Looked. <deliverable>Done.</deliverable>"))
+
+
+async def over_http(settings: Settings, decide: Callable[[Heard], Order]) -> tuple[Task, list[str]]:
+    """A task that a model did, paid for in full, and what it was told."""
     async with Vendor() as vendor, brain(vendor, Place.ANTHROPIC) as mind:
-        vendor.decide = lambda heard: urgent if "How urgent" in heard.text else done
-        settings = Settings(home=tmp_path, priority=PrioritySettings(score=on))
-        async with World(tmp_path, brain=mind, settings=settings) as world:
+        vendor.decide = decide
+        async with World(settings.home, brain=mind, settings=settings) as world:
             task = await world.add("Call the fire brigade")
             await world.run()
 
             found = await world.get(task.id)
             spent = await world.app.db.read(spending.of_task, task.id)
+    assert (found.status, spent.requests) == (Status.COMPLETED, len(vendor.heard))
+    assert found.spent == TaskBudget(30 * len(vendor.heard), 0)
+    return found, [each.text for each in vendor.heard]
+
+
+@pytest.mark.parametrize("on", [True, False])
+async def test_with_a_model_and_the_switch_on_a_score_comes_over_http(
+    tmp_path: Path, *, on: bool
+) -> None:
+    urgent = Order(Answer(call=Call("answer", '{"score": 0.95, "why": "It burns."}')))
+    settings = Settings(home=tmp_path, priority=PrioritySettings(score=on))
+
+    found, told = await over_http(
+        settings, lambda heard: urgent if "How urgent" in heard.text else DONE
+    )
 
     fuzzy = RankingRule("llm_score", "fuzzy urgency; score 0.95: It burns.")
     assert found.rule == (fuzzy if on else RankingRule("default", "no rule matched"))
-    assert found.status is Status.COMPLETED
     assert (found.priority is Priority.HIGH) is on
-    asked = ["How urgent" in each.text for each in vendor.heard]
-    assert (asked.count(True), spent.requests) == (int(on), len(vendor.heard))
-    assert found.spent == TaskBudget(spent.tokens, 0)
-    assert spent.tokens == 30 * len(vendor.heard)
+    assert sum("How urgent" in each for each in told) == int(on)
 
 
+@pytest.mark.parametrize(("most", "critics"), [(1, 0), (5, 2)])
 async def test_a_critic_is_paid_for_by_its_task_and_not_asked_beyond_the_limit(
-    tmp_path: Path,
+    tmp_path: Path, most: int, critics: int
 ) -> None:
-    done = Order(Answer("Looked. <deliverable>Done.</deliverable>"))
-    for most in (1, 5):
-        async with Vendor() as vendor, brain(vendor, Place.ANTHROPIC) as mind:
-            vendor.decide = lambda _heard: done
-            home_of_it = tmp_path / str(most)
-            settings = Settings(home=home_of_it, budget=BudgetSettings(run_requests=most))
-            async with World(home_of_it, brain=mind, settings=settings) as world:
-                task = await world.add("Call the fire brigade")
-                await world.run()
+    settings = Settings(home=tmp_path, budget=BudgetSettings(run_requests=most))
 
-                found = await world.get(task.id)
-                spent = await world.app.db.read(spending.of_task, task.id)
+    _, told = await over_http(settings, lambda _: DONE)
 
-            critics = [each for each in vendor.heard if "You read the text" in each.text]
-            assert len(critics) == (0 if most == 1 else 2)
-            assert (found.status, spent.requests) == (Status.COMPLETED, len(vendor.heard))
-            assert found.spent == TaskBudget(spent.tokens, 0)
+    assert sum("You read the text" in each for each in told) == critics

@@ -17,7 +17,7 @@ def shelf(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Shelf:
     """A home whose local model is a small thing that comes in three packages."""
     shelf = stocked(tmp_path, monkeypatch)
     monkeypatch.setattr(weights, "QWEN", shelf.weights)
-    monkeypatch.setattr(weights, "parts", lambda: shelf.parts)
+    monkeypatch.setattr(weights, "weights_parts", lambda: shelf.parts)
     monkeypatch.setenv("REMIT_HOME", str(tmp_path))
     return shelf
 

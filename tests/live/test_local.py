@@ -152,13 +152,6 @@ async def test_a_deliverable_is_bound_by_the_grammar(
     assert isinstance(gate.judge(reply, most=4096), Deliverable | Hold)
 
 
-async def test_free_words_pass_the_gate_or_are_held(folder: Path) -> None:
-    async with calling(folder) as line:
-        reply = await line.say(Prompt("Greet Anna between <b> tags."), "s", None)
-
-    assert isinstance(gate.judge(reply, most=4096), Deliverable | Hold)
-
-
 @only_in_soak
 @pytest.mark.usefixtures("endless")
 async def test_an_answer_that_was_cut_is_never_taken_for_whole(folder: Path) -> None:

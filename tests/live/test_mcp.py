@@ -301,24 +301,23 @@ async def ruled(there: Rig, taint: Taint = Taint.OWNER) -> Policy:
     return (await there.box.rule(task(taint=taint), call)).policy
 
 
-async def test_a_tool_is_asked_about_whatever_it_says_of_its_harmlessness(tmp_path: Path) -> None:
-    async with rig(tmp_path) as there:
-        assert await ruled(there) is Policy.ASK
-
-
-async def test_a_denied_tool_is_not_offered(tmp_path: Path) -> None:
-    async with rig(tmp_path, tools={"note": "deny"}) as there:
-        assert [tool.name for tool in await there.box.offered(task())] == ["s__look"]
-        assert await ruled(there) is Policy.DENY
-
-
-@pytest.mark.parametrize(("repeat", "policy"), [(False, Policy.ASK), (True, Policy.ALLOW)])
-async def test_an_allowed_tool_is_asked_about_where_others_had_a_word(
-    tmp_path: Path, repeat: bool, policy: Policy
+@pytest.mark.parametrize(
+    ("more", "owners", "others"),
+    [
+        ({}, Policy.ASK, Policy.ASK),  # whatever it says of its harmlessness
+        ({"tools": {"note": "allow"}}, Policy.ALLOW, Policy.ASK),
+        ({"tools": {"note": "allow"}, "repeat": True}, Policy.ALLOW, Policy.ALLOW),
+        ({"tools": {"note": "deny"}}, Policy.DENY, Policy.DENY),
+    ],
+)
+async def test_the_owner_rules_on_a_tool_and_more_strictly_where_others_had_a_word(
+    tmp_path: Path, more: dict[str, object], owners: Policy, others: Policy
 ) -> None:
-    async with rig(tmp_path, tools={"note": "allow"}, repeat=repeat) as there:
-        assert await ruled(there) is Policy.ALLOW
-        assert await ruled(there, Taint.PUBLIC) is policy
+    async with rig(tmp_path, **more) as there:
+        assert await ruled(there) is owners
+        assert await ruled(there, Taint.PUBLIC) is others
+        names = [tool.name for tool in await there.box.offered(task())]
+        assert names == (["s__look"] if owners is Policy.DENY else ["s__note", "s__look"])
 
 
 async def test_a_tool_that_describes_itself_anew_is_asked_about_until_the_owner_allows_it(

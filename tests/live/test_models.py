@@ -16,7 +16,7 @@ from remit.model.reply import Deliverable, Prompt, Reply, Usage
 from remit.model.status import Reason
 from tests.live.faults import GOOD
 from tests.live.place import KEY, Place, brain, brain_settings, choice, say, warm
-from tests.live.vendor import Heard, Order, Vendor
+from tests.live.vendor import Order, Vendor
 from tests.live.wire import Answer, Call, End
 from tests.soak import each_value
 
@@ -114,34 +114,21 @@ async def test_what_an_answer_costs_is_known_where_there_is_a_price() -> None:
 # What is sent -------------------------------------------------------------------------------------
 
 
-async def _sent(place: Place) -> Heard:
-    async with Vendor() as vendor, brain(vendor, place) as mind:
-        await mind.think(Prompt("Parks?"), session="s")
-    return vendor.heard[0]
-
-
 @PLACES
 async def test_the_prompt_the_model_and_the_limit_are_sent(place: Place) -> None:
-    heard = await _sent(place)
+    async with Vendor() as vendor, brain(vendor, place) as mind:
+        await mind.think(Prompt("Parks?"), session="s")
+    (heard,) = vendor.heard
 
-    limits = [
-        heard.body[name]
-        for name in ("max_tokens", "max_completion_tokens", "max_output_tokens")
-        if name in heard.body
-    ]
-    assert limits == [1000]
+    names = ("max_tokens", "max_completion_tokens", "max_output_tokens")
+    limits = {name: heard.body[name] for name in names if name in heard.body}
+    assert [*limits.values()] == [1000]
+    assert place is not Place.OLLAMA or "max_tokens" in limits  # it knows no other name
+    assert place is not Place.RESPONSES or heard.body["store"] is False  # nothing is left there
     assert heard.body["model"] == "test"
     assert "Parks?" in heard.text
     keys = [heard.headers.get(name, "") for name in ("x-api-key", "authorization")]
     assert KEY in [key.removeprefix("Bearer ") for key in keys]
-
-
-async def test_a_local_server_is_told_the_limit_by_the_name_it_knows() -> None:
-    assert "max_tokens" in (await _sent(Place.OLLAMA)).body
-
-
-async def test_nothing_is_left_lying_with_the_vendor() -> None:
-    assert (await _sent(Place.RESPONSES)).body["store"] is False
 
 
 @pytest.mark.parametrize("prefix", ["openai", "openai-chat", "openai-responses", "ollama"])
@@ -347,11 +334,18 @@ SOON = 100  # the first thought of a process loads the vendors' libraries
 
 
 @PLACES
-async def test_a_cancelled_thought_hangs_up_before_the_first_word(place: Place) -> None:
+@STREAMED
+async def test_a_cancelled_thought_hangs_up(place: Place, *, streams: bool) -> None:
+    """Before the first word, or in the middle of one."""
+    began = asyncio.Event()
+
+    async def hear(_: str) -> None:
+        began.set()
+
     async with Vendor() as vendor, brain(vendor, place) as mind:
-        vendor.orders = [Order(Answer(GOOD), wait=300)]
-        thought = asyncio.create_task(mind.think(Prompt("Hi"), session="s"))
-        await asyncio.wait_for(vendor.until(1), SOON)
+        vendor.orders = [Order(Answer(GOOD * 100), pace=0.3, wait=0 if streams else 300)]
+        thought = asyncio.create_task(say(mind, Prompt("Hi"), hear if streams else None))
+        await asyncio.wait_for(began.wait() if streams else vendor.until(1), SOON)
 
         thought.cancel()
         with pytest.raises(asyncio.CancelledError):
@@ -362,26 +356,7 @@ async def test_a_cancelled_thought_hangs_up_before_the_first_word(place: Place) 
 
 
 @PLACES
-async def test_a_cancelled_thought_hangs_up_in_the_middle_of_a_word(place: Place) -> None:
-    began = asyncio.Event()
-
-    async def hear(_: str) -> None:
-        began.set()
-
-    async with Vendor() as vendor, brain(vendor, place) as mind:
-        vendor.orders = [Order(Answer(GOOD * 100), pace=0.3)]
-        thought = asyncio.create_task(say(mind, Prompt("Hi"), hear))
-        await asyncio.wait_for(began.wait(), SOON)
-
-        thought.cancel()
-        with pytest.raises(asyncio.CancelledError):
-            await thought
-
-        await asyncio.wait_for(vendor.heard[0].left.wait(), SOON)
-
-
-@PLACES
-@pytest.mark.parametrize("streams", [False, True], ids=["whole", "streamed"])
+@STREAMED
 async def test_a_thought_that_takes_too_long_is_hung_up_on(place: Place, *, streams: bool) -> None:
     async def hear(_: str) -> None:
         pass

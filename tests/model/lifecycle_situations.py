@@ -8,11 +8,18 @@ from msgspec import Struct
 from remit.model.review import OPTIONS, ReviewAnswer
 from remit.model.status import ACTIVE, PAUSABLE, TERMINAL, Actor, Reason, Status
 
+NEW, READY, RUNNING, VERIFYING, DELIVERING, NEEDS_REVIEW, PAUSED, COMPLETED, FAILED, CANCELLED = (
+    Status
+)
+_, PRIORITISE, ENGINE, EXECUTOR, VERIFIER, COURIER, REAPER, META, OWNER, _ = Actor
+APPROVAL, INPUT, AUTH, DELIVERABLE, VERIFICATION, AMBIGUOUS, POISON = Reason
+APPROVE, EDIT, BACK, ANSWER, ARRIVED, RESEND, DROP, DECLINE, READDRESS = ReviewAnswer
+
 
 class Config(NamedTuple):
     """Everything of a task that decides what may happen next."""
 
-    status: Status = Status.NEW
+    status: Status = NEW
     resume_to: Status | None = None
     reason: Reason | None = None
     cancel: bool = False  # cancel_requested
@@ -108,11 +115,11 @@ def _ask(reason: Reason, resume_to: Status) -> Effect:
 
 def _held(c: Config) -> Config:
     """The owner's own text is checked as the brain's would be."""
-    return _ask(Reason.DELIVERABLE, Status.RUNNING if c.checked else Status.DELIVERING)(c)
+    return _ask(DELIVERABLE, RUNNING if c.checked else DELIVERING)(c)
 
 
 def _verification_fails(c: Config) -> Config:
-    return _ask(Reason.VERIFICATION, Status.DELIVERING if c.unsent else Status.RUNNING)(c)
+    return _ask(VERIFICATION, DELIVERING if c.unsent else RUNNING)(c)
 
 
 def _claimed(c: Config) -> Config:
@@ -123,139 +130,124 @@ def _back_to_unsent(c: Config) -> Config:
     return c._replace(sending=False, unsent=c.unsent + 1, tries=c.tries - 1)
 
 
-_NOBODY_KNOWS = _set(
-    sending=False, unknown=True, reason=Reason.AMBIGUOUS, resume_to=Status.DELIVERING
-)
+_NOBODY_KNOWS = _set(sending=False, unknown=True, reason=AMBIGUOUS, resume_to=DELIVERING)
 
 # The situations -----------------------------------------------------------------------------------
 
-_S, _A, _R = Status, Actor, Reason
-_SENDS = (_S.DELIVERING, _S.DELIVERING)
-_WORK_ASKS, _SEND_ASKS = (_S.RUNNING, _S.NEEDS_REVIEW), (_S.DELIVERING, _S.NEEDS_REVIEW)
+_SENDS = (DELIVERING, DELIVERING)
+_WORK_ASKS, _SEND_ASKS = (RUNNING, NEEDS_REVIEW), (DELIVERING, NEEDS_REVIEW)
 
 _BEFORE_WORK = (
-    _of("ranked", _A.PRIORITISE, (_S.NEW, _S.READY), lambda c: not c.asked),
-    _of("against policy", _A.PRIORITISE, (_S.NEW, _S.CANCELLED)),
-    _of("a duplicate", _A.META, (_S.NEW, _S.CANCELLED)),
-    _of("not wanted", _A.OWNER, (_S.NEW, _S.CANCELLED)),
-    _of("the request is made clear", _A.OWNER, (_S.NEW,) * 2, lambda c: c.asked, _set(asked=False)),
-    _of("starts", _A.ENGINE, (_S.READY, _S.RUNNING), lambda c: c.due and not c.precomposed),
-    _of(
-        "sends as written", _A.ENGINE, (_S.READY, _S.DELIVERING), lambda c: c.due and c.precomposed
-    ),
-    _of("a duplicate", _A.META, (_S.READY, _S.CANCELLED)),
-    _of("not wanted", _A.OWNER, (_S.READY, _S.CANCELLED)),
+    _of("ranked", PRIORITISE, (NEW, READY), lambda c: not c.asked),
+    _of("against policy", PRIORITISE, (NEW, CANCELLED)),
+    _of("a duplicate", META, (NEW, CANCELLED)),
+    _of("not wanted", OWNER, (NEW, CANCELLED)),
+    _of("the request is made clear", OWNER, (NEW,) * 2, lambda c: c.asked, _set(asked=False)),
+    _of("starts", ENGINE, (READY, RUNNING), lambda c: c.due and not c.precomposed),
+    _of("sends as written", ENGINE, (READY, DELIVERING), lambda c: c.due and c.precomposed),
+    _of("a duplicate", META, (READY, CANCELLED)),
+    _of("not wanted", OWNER, (READY, CANCELLED)),
     *(
-        _of("its time comes", _A.ENGINE, (status,) * 2, lambda c: not c.due, _set(due=True))
-        for status in (_S.NEW, _S.READY, _S.PAUSED)
+        _of("its time comes", ENGINE, (status,) * 2, lambda c: not c.due, _set(due=True))
+        for status in (NEW, READY, PAUSED)
     ),
 )
 
 _AT_WORK = (
     _of(
         "work done, to be checked",
-        _A.EXECUTOR,
-        (_S.RUNNING, _S.VERIFYING),
+        EXECUTOR,
+        (RUNNING, VERIFYING),
         lambda c: _goes_on(c) and c.checked,
     ),
     _of(
         "work done, to be sent",
-        _A.EXECUTOR,
-        (_S.RUNNING, _S.DELIVERING),
+        EXECUTOR,
+        (RUNNING, DELIVERING),
         lambda c: _proof_given(c) and c.unsent > 0,
     ),
     _of(
         "work done, nothing to send",
-        _A.EXECUTOR,
-        (_S.RUNNING, _S.COMPLETED),
+        EXECUTOR,
+        (RUNNING, COMPLETED),
         lambda c: _proof_given(c) and _all_out(c),
     ),
     *(
-        _of(f"asks for {reason}", _A.EXECUTOR, _WORK_ASKS, _goes_on, _ask(reason, _S.RUNNING))
-        for reason in (_R.APPROVAL, _R.INPUT, _R.AUTH)
+        _of(f"asks for {reason}", EXECUTOR, _WORK_ASKS, _goes_on, _ask(reason, RUNNING))
+        for reason in (APPROVAL, INPUT, AUTH)
     ),
     _of(
         "the deliverable is held",
-        _A.EXECUTOR,
+        EXECUTOR,
         _WORK_ASKS,
         lambda c: _goes_on(c) and c.unsent > 0,
         _held,
     ),
-    _of("permanent error", _A.EXECUTOR, (_S.RUNNING, _S.FAILED), _goes_on),
+    _of("permanent error", EXECUTOR, (RUNNING, FAILED), _goes_on),
     *(
-        _of("stops as asked", _A.EXECUTOR, (status, _S.CANCELLED), lambda c: c.cancel)
-        for status in (_S.RUNNING, _S.VERIFYING)
+        _of("stops as asked", EXECUTOR, (status, CANCELLED), lambda c: c.cancel)
+        for status in (RUNNING, VERIFYING)
     ),
     _of(
         "passes, to be sent",
-        _A.VERIFIER,
-        (_S.VERIFYING, _S.DELIVERING),
+        VERIFIER,
+        (VERIFYING, DELIVERING),
         lambda c: _goes_on(c) and c.unsent > 0,
         _set(proven=True),
     ),
     _of(
         "passes, nothing to send",
-        _A.VERIFIER,
-        (_S.VERIFYING, _S.COMPLETED),
+        VERIFIER,
+        (VERIFYING, COMPLETED),
         lambda c: _goes_on(c) and _all_out(c),
         _set(proven=True),
     ),
     _of(
         "fails, to be fixed",
-        _A.VERIFIER,
-        (_S.VERIFYING, _S.RUNNING),
+        VERIFIER,
+        (VERIFYING, RUNNING),
         lambda c: _goes_on(c) and c.fixes > 0,
         lambda c: c._replace(fixes=c.fixes - 1),
     ),
     _of(
         "fails, no fixes left",
-        _A.VERIFIER,
-        (_S.VERIFYING, _S.NEEDS_REVIEW),
+        VERIFIER,
+        (VERIFYING, NEEDS_REVIEW),
         lambda c: _goes_on(c) and not c.fixes,
         _verification_fails,
     ),
 )
 
 _ON_THE_WAY = (
-    _of("claims", _A.COURIER, _SENDS, _has_more_to_send, _claimed),
-    _of("accepted", _A.COURIER, _SENDS, _is_sending, _set(sending=False)),
+    _of("claims", COURIER, _SENDS, _has_more_to_send, _claimed),
+    _of("accepted", COURIER, _SENDS, _is_sending, _set(sending=False)),
     _of(
         "not sent, may be tried again",
-        _A.COURIER,
+        COURIER,
         _SENDS,
         lambda c: c.sending and c.tries > 0,
         _back_to_unsent,
     ),
-    _of("refused", _A.COURIER, _SENDS, _is_sending, _set(sending=False, refused=True)),
-    _of("nobody knows", _A.COURIER, _SEND_ASKS, _is_sending, _NOBODY_KNOWS),
+    _of("refused", COURIER, _SENDS, _is_sending, _set(sending=False, refused=True)),
+    _of("nobody knows", COURIER, _SEND_ASKS, _is_sending, _NOBODY_KNOWS),
     *(
-        _of(f"{what}: {each}", by, _SEND_ASKS, _has_more_to_send, _ask(each, _S.DELIVERING))
+        _of(f"{what}: {each}", by, _SEND_ASKS, _has_more_to_send, _ask(each, DELIVERING))
         for what, by, reasons in (
-            ("may not go out", _A.COURIER, (_R.APPROVAL, _R.AUTH, _R.DELIVERABLE)),
-            ("calls it back", _A.OWNER, (_R.APPROVAL, _R.DELIVERABLE)),
+            ("may not go out", COURIER, (APPROVAL, AUTH, DELIVERABLE)),
+            ("calls it back", OWNER, (APPROVAL, DELIVERABLE)),
         )
         for each in reasons
     ),
     *(
-        _of(f"calls a decline back: {each}", _A.OWNER, _WORK_ASKS, _at_rest, _ask(each, _S.RUNNING))
-        for each in (_R.APPROVAL, _R.INPUT, _R.AUTH)
+        _of(f"calls a decline back: {each}", OWNER, _WORK_ASKS, _at_rest, _ask(each, RUNNING))
+        for each in (APPROVAL, INPUT, AUTH)
     ),
-    _of(
-        "all sent",
-        _A.COURIER,
-        (_S.DELIVERING, _S.COMPLETED),
-        lambda c: _all_out(c) and not c.refused,
-    ),
-    _of(
-        "one was refused",
-        _A.COURIER,
-        (_S.DELIVERING, _S.FAILED),
-        lambda c: _all_out(c) and c.refused,
-    ),
+    _of("all sent", COURIER, (DELIVERING, COMPLETED), lambda c: _all_out(c) and not c.refused),
+    _of("one was refused", COURIER, (DELIVERING, FAILED), lambda c: _all_out(c) and c.refused),
     _of(
         "leaves the rest unsent",
-        _A.COURIER,
-        (_S.DELIVERING, _S.CANCELLED),
+        COURIER,
+        (DELIVERING, CANCELLED),
         lambda c: c.cancel and not c.sending and c.unsent > 0,
     ),
 )
@@ -264,68 +256,66 @@ _ON_THE_WAY = (
 def _crashes(status: Status) -> Iterable[Situation]:
     yield _of(
         "tries again",
-        _A.REAPER,
+        REAPER,
         (status, status),
         lambda c: _at_rest(c) and c.tries > 0,
         lambda c: c._replace(tries=c.tries - 1),
     )
     yield _of(
         "crashes again and again",
-        _A.REAPER,
-        (status, _S.NEEDS_REVIEW),
+        REAPER,
+        (status, NEEDS_REVIEW),
         lambda c: _at_rest(c) and not c.tries,
-        _ask(_R.POISON, _S.DELIVERING if status is _S.DELIVERING else _S.RUNNING),
+        _ask(POISON, DELIVERING if status is DELIVERING else RUNNING),
     )
 
 
 def _pauses(status: Status) -> Iterable[Situation]:
     yield _of(
-        "not now", _A.OWNER, (status, _S.PAUSED), _at_rest, lambda c: c._replace(resume_to=c.status)
+        "not now", OWNER, (status, PAUSED), _at_rest, lambda c: c._replace(resume_to=c.status)
     )
-    yield _of("goes on", _A.OWNER, (_S.PAUSED, status), lambda c: c.resume_to is status)
+    yield _of("goes on", OWNER, (PAUSED, status), lambda c: c.resume_to is status)
 
 
 _DECIDED: dict[ReviewAnswer, Effect] = {
-    ReviewAnswer.APPROVE: lambda c: c._replace(
-        tries=1, proven=c.reason is _R.VERIFICATION or c.proven
-    ),
-    ReviewAnswer.EDIT: same,
-    ReviewAnswer.BACK: _set(tries=1, fixes=1, proven=False),
-    ReviewAnswer.ANSWER: same,
-    ReviewAnswer.ARRIVED: _set(unknown=False),
-    ReviewAnswer.RESEND: lambda c: c._replace(unknown=False, unsent=c.unsent + 1),
-    ReviewAnswer.DROP: _set(unknown=False, refused=True),
-    ReviewAnswer.DECLINE: same,
+    APPROVE: lambda c: c._replace(tries=1, proven=c.reason is VERIFICATION or c.proven),
+    EDIT: same,
+    BACK: _set(tries=1, fixes=1, proven=False),
+    ANSWER: same,
+    ARRIVED: _set(unknown=False),
+    RESEND: lambda c: c._replace(unknown=False, unsent=c.unsent + 1),
+    DROP: _set(unknown=False, refused=True),
+    DECLINE: same,
 }
 _LEADS_TO: dict[ReviewAnswer, tuple[Status, ...]] = {
-    ReviewAnswer.APPROVE: (_S.RUNNING, _S.DELIVERING),
-    ReviewAnswer.EDIT: (_S.RUNNING, _S.DELIVERING),
-    ReviewAnswer.BACK: (_S.RUNNING,),
-    ReviewAnswer.ANSWER: (_S.RUNNING,),
-    ReviewAnswer.ARRIVED: (_S.DELIVERING,),
-    ReviewAnswer.RESEND: (_S.DELIVERING,),
-    ReviewAnswer.DROP: (_S.DELIVERING,),
-    ReviewAnswer.DECLINE: (_S.CANCELLED,),
-    ReviewAnswer.READDRESS: (),  # it moves as an approval does, and the run asks anew
+    APPROVE: (RUNNING, DELIVERING),
+    EDIT: (RUNNING, DELIVERING),
+    BACK: (RUNNING,),
+    ANSWER: (RUNNING,),
+    ARRIVED: (DELIVERING,),
+    RESEND: (DELIVERING,),
+    DROP: (DELIVERING,),
+    DECLINE: (CANCELLED,),
+    READDRESS: (),  # it moves as an approval does, and the run asks anew
 }
 
 
 def _decides(answer: ReviewAnswer, to: Status) -> Situation:
     def offered(c: Config) -> bool:
         asked = c.reason is not None and answer in OPTIONS[c.reason]
-        turns = answer in (ReviewAnswer.BACK, ReviewAnswer.DECLINE)
+        turns = answer in (BACK, DECLINE)
         return asked and (turns or to is c.resume_to)
 
-    return _of(f"decides: {answer}", _A.OWNER, (_S.NEEDS_REVIEW, to), offered, _DECIDED[answer])
+    return _of(f"decides: {answer}", OWNER, (NEEDS_REVIEW, to), offered, _DECIDED[answer])
 
 
 def _flags() -> Iterable[Situation]:
     for status in sorted(ACTIVE):
-        yield _of("asks to stop", _A.OWNER, (status, status), _goes_on, _set(cancel=True))
+        yield _of("asks to stop", OWNER, (status, status), _goes_on, _set(cancel=True))
     for status in sorted(TERMINAL):
         yield _of(
             "deletes or restores",
-            _A.OWNER,
+            OWNER,
             (status, status),
             always,
             lambda c: c._replace(deleted=not c.deleted),
@@ -339,7 +329,7 @@ SITUATIONS = (
     *(s for status in sorted(ACTIVE) for s in _crashes(status)),
     *(s for status in sorted(PAUSABLE) for s in _pauses(status)),
     *(_decides(answer, to) for answer in ReviewAnswer for to in _LEADS_TO[answer]),
-    _of("not wanted", _A.OWNER, (_S.PAUSED, _S.CANCELLED)),
+    _of("not wanted", OWNER, (PAUSED, CANCELLED)),
     *_flags(),
 )
 

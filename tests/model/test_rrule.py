@@ -13,7 +13,7 @@ from remit.errors import BadInput
 from remit.model import rrule
 from remit.model.recurrence import Freq, Repeats
 from tests.soak import examples
-from tests.tables import for_each
+from tests.tables import for_each, table
 
 BERLIN = "Europe/Berlin"
 ZONES = (BERLIN, "America/New_York", "Australia/Lord_Howe", "Asia/Kathmandu", "UTC")
@@ -35,56 +35,7 @@ def days(rule: str, count: int = 5, first: datetime = START) -> list[str]:
     return [f"{slot:%a %d %b %H:%M}" for slot in local]
 
 
-@for_each(
-    ("rule", "expected"),
-    [
-        (
-            "FREQ=WEEKLY;BYDAY=MO,TU,WE,TH,FR;BYHOUR=8;BYMINUTE=30",
-            ["Mon 02 Mar 08:30", "Tue 03 Mar 08:30", "Wed 04 Mar 08:30", "Thu 05 Mar 08:30"],
-        ),
-        ("FREQ=DAILY;INTERVAL=3", ["Mon 02 Mar 08:30", "Thu 05 Mar 08:30", "Sun 08 Mar 08:30"]),
-        (
-            "FREQ=DAILY;BYHOUR=8,18;BYMINUTE=30",
-            ["Mon 02 Mar 08:30", "Mon 02 Mar 18:30", "Tue 03 Mar 08:30"],
-        ),
-        (
-            "FREQ=WEEKLY;INTERVAL=2;BYDAY=MO,SU",
-            ["Mon 02 Mar 08:30", "Sun 08 Mar 08:30", "Mon 16 Mar 08:30", "Sun 22 Mar 08:30"],
-        ),
-        ("FREQ=WEEKLY", ["Mon 02 Mar 08:30", "Mon 09 Mar 08:30"]),
-        ("FREQ=MONTHLY", ["Mon 02 Mar 08:30", "Thu 02 Apr 08:30"]),
-        ("FREQ=MONTHLY;INTERVAL=2", ["Mon 02 Mar 08:30", "Sat 02 May 08:30"]),
-        ("FREQ=MONTHLY;BYMONTHDAY=-31", ["Mon 02 Mar 08:30", "Fri 01 May 08:30"]),
-        (
-            "FREQ=MONTHLY;BYMONTHDAY=-1;BYHOUR=9;BYMINUTE=0",
-            ["Mon 02 Mar 08:30", "Tue 31 Mar 09:00", "Thu 30 Apr 09:00", "Sun 31 May 09:00"],
-        ),
-        ("FREQ=MONTHLY;BYMONTHDAY=-2", ["Mon 02 Mar 08:30", "Mon 30 Mar 08:30"]),
-        (
-            "FREQ=MONTHLY;BYMONTHDAY=31",
-            ["Mon 02 Mar 08:30", "Tue 31 Mar 08:30", "Sun 31 May 08:30", "Fri 31 Jul 08:30"],
-        ),
-        ("FREQ=MONTHLY;BYDAY=1MO", ["Mon 02 Mar 08:30", "Mon 06 Apr 08:30", "Mon 04 May 08:30"]),
-        ("FREQ=MONTHLY;BYDAY=-1FR", ["Mon 02 Mar 08:30", "Fri 27 Mar 08:30", "Fri 24 Apr 08:30"]),
-        ("FREQ=MONTHLY;BYDAY=-2FR", ["Mon 02 Mar 08:30", "Fri 20 Mar 08:30", "Fri 17 Apr 08:30"]),
-        ("FREQ=YEARLY;BYMONTH=5;BYMONTHDAY=4", ["Mon 02 Mar 08:30", "Mon 04 May 08:30"]),
-        ("FREQ=YEARLY;BYMONTH=5;BYDAY=2SU", ["Mon 02 Mar 08:30", "Sun 10 May 08:30"]),
-        ("FREQ=YEARLY", ["Mon 02 Mar 08:30", "Tue 02 Mar 08:30", "Thu 02 Mar 08:30"]),
-        ("FREQ=YEARLY;BYMONTH=7", ["Mon 02 Mar 08:30", "Thu 02 Jul 08:30"]),
-        ("FREQ=HOURLY;INTERVAL=12", ["Mon 02 Mar 08:30", "Mon 02 Mar 20:30", "Tue 03 Mar 08:30"]),
-        ("FREQ=MINUTELY;INTERVAL=90", ["Mon 02 Mar 08:30", "Mon 02 Mar 10:00", "Mon 02 Mar 11:30"]),
-        (
-            "FREQ=HOURLY;INTERVAL=15;BYDAY=SA",
-            ["Mon 02 Mar 08:30", "Sat 07 Mar 08:30", "Sat 07 Mar 23:30", "Sat 14 Mar 05:30"],
-        ),
-        ("RRULE:FREQ=DAILY;COUNT=2", ["Mon 02 Mar 08:30", "Tue 03 Mar 08:30"]),
-        (
-            "FREQ=DAILY;UNTIL=20260304T073000Z",
-            ["Mon 02 Mar 08:30", "Tue 03 Mar 08:30", "Wed 04 Mar 08:30"],
-        ),
-        ("FREQ=HOURLY;COUNT=2", ["Mon 02 Mar 08:30", "Mon 02 Mar 09:30"]),
-    ],
-)
+@for_each(("rule", "expected"), table(__file__, "days"))
 def test_a_rule_falls_on_these_days(rule: str, expected: list[str]) -> None:
     assert days(rule, len(expected)) == expected
 
@@ -244,29 +195,7 @@ def _is(day: date, wanted: int) -> bool:
 # What is refused ----------------------------------------------------------------------------------
 
 
-@for_each(
-    ("rule", "why"),
-    [
-        ("", "is not understood"),
-        ("FREQ=SECONDLY", "it repeats by the second; MINUTELY"),
-        ("INTERVAL=2", "it has no FREQ"),
-        ("FREQ=DAILY;FREQ=DAILY", "is not understood"),
-        ("FREQ=DAILY;BYSETPOS=1", "'BYSETPOS=1' is not understood"),
-        ("FREQ=DAILY;INTERVAL=0", "it has INTERVAL=0; from 1 to"),
-        ("FREQ=DAILY;INTERVAL=-1", "it has INTERVAL=-1; from 1 to"),
-        ("FREQ=DAILY;COUNT=1000000", "it has COUNT=1000000; from 1 to 100,000"),
-        ("FREQ=DAILY;BYHOUR=24", "it has BYHOUR=24; from 0 to 23"),
-        ("FREQ=DAILY;BYHOUR=", "is not understood"),
-        ("FREQ=DAILY;BYMONTHDAY=0", "it has BYMONTHDAY=0; from 1 to 31"),
-        ("FREQ=DAILY;BYMONTH=-1", "it has BYMONTH=-1; from 1 to 12"),
-        ("FREQ=WEEKLY;BYDAY=MO,XX", "it has BYDAY=XX; one looks like MO"),
-        ("FREQ=WEEKLY;BYDAY=1MO", "numbers a BYDAY with FREQ=WEEKLY"),
-        ("FREQ=YEARLY;BYDAY=1MO", "BYDAY with a number needs a month"),
-        ("FREQ=HOURLY;BYHOUR=8", "BYHOUR and BYMINUTE need FREQ=DAILY"),
-        ("FREQ=DAILY;UNTIL=TOMORROW", "UNTIL=TOMORROW is not understood"),
-        ("FREQ=DAILY;COUNT=1;UNTIL=20260101T000000Z", "exclude each other"),
-    ],
-)
+@for_each(("rule", "why"), table(__file__, "refused"))
 def test_what_cannot_be_kept_is_refused_with_a_sentence(rule: str, why: str) -> None:
     with pytest.raises(BadInput, match=why):
         rrule.slots(Repeats(rule, BERLIN, START), START)

@@ -99,6 +99,15 @@ class Shop:
         return sorted(each.name for each in self.folder.parent.iterdir())
 
 
+def has_ended(pid_file: Path) -> bool:
+    """Whether the process whose number stands in a file has ended."""
+    number = pid_file.read_text() if pid_file.exists() else ""
+    try:
+        return bool(number) and "\nState:\tZ" in Path(f"/proc/{number}/status").read_text()
+    except (FileNotFoundError, ProcessLookupError):
+        return True
+
+
 def time_is_up_on_call(monkeypatch: pytest.MonkeyPatch, place: str) -> Callable[[], None]:
     """Let a limit pass when the test says so, not by the clock of a busy machine."""
     begun: list[asyncio.Timeout] = []

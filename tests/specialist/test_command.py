@@ -11,7 +11,7 @@ import pytest
 from remit.model.reply import AttemptOutcome, Policy, SpecialistClaim, SpecialistJob, ToolCall
 from remit.specialist.process import CommandSpecialist, SpecialistProgram, program_environ
 from tests.engine.rig import until
-from tests.specialist.repository import TASK, time_is_up_on_call
+from tests.specialist.repository import TASK, has_ended, time_is_up_on_call
 
 
 def python(code: str, *words: str) -> tuple[str, ...]:
@@ -115,7 +115,7 @@ async def test_one_that_takes_too_long_is_ended_with_all_it_started(
         "tool was stopped after 2 s: half",
     )
     assert claim.text == "half"
-    await until(lambda: _is_gone(tmp_path))
+    await until(lambda: has_ended(tmp_path / "pid"))
 
 
 async def test_what_it_says_is_heard_while_it_works(tmp_path: Path) -> None:
@@ -153,12 +153,3 @@ async def test_a_sandbox_sees_the_words_the_folder_and_the_prompt(tmp_path: Path
 
     assert claim.text == "1"
     assert seen == [str(tmp_path), "Do it."]
-
-
-def _is_gone(folder: Path) -> bool:
-    """Whether the process that it left has ended."""
-    try:
-        status = Path(f"/proc/{(folder / 'pid').read_text()}/status").read_text()
-    except (FileNotFoundError, ProcessLookupError):
-        return (folder / "pid").exists()
-    return "\nState:\tZ" in status

@@ -141,7 +141,7 @@ def test_what_holds_a_program_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     free = specialist(replace(SED, sandbox=False))
     assert free.verdict == "warn"
     assert free.said.endswith("without a sandbox: it can read and write what you can")
-    monkeypatch.setattr(specialist_health, "find", lambda _: None)
+    monkeypatch.setattr(specialist_health, "find_program", lambda _: None)
     bare = specialist(SED)
     assert (bare.verdict, bare.said) == ("fail", "there is no sandbox to run it in")
     assert "sandbox = false under [specialists.sed]" in bare.todo

@@ -53,7 +53,7 @@ _UNABLE: Final = "Rules do this; the local model is too weak for it."
 def choose_local_model(
     folder: Path, wanted: BrainSettings, weights: ModelWeights = QWEN
 ) -> ModelChoice:
-    """What the local model can be asked for, or what it lacks."""
+    """Return for which roles the local model is used, or what it lacks."""
     lacks = setup_problem(folder, weights)
     model = ModelConfig(Vendor.LOCAL, weights.name, None, "", None)
     limits = ModelLimits(wanted.time_limit, min(wanted.token_limit, MAX_ANSWER_TOKENS))

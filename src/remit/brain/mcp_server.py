@@ -311,7 +311,7 @@ def _quiet(takes: JsonMap) -> JsonMap:
 
 
 def _result_text(result: JsonMap) -> str:
-    """What a result says in words; a picture or a sound is noted, not passed on."""
+    """Return the text of a result; a picture or a sound is noted, not passed on."""
     content = result.get("content")
     parts: Sequence[Json] = content if isinstance(content, list) else []
     texts = [_part(each) for each in parts if isinstance(each, dict)]

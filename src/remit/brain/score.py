@@ -104,7 +104,7 @@ class ModelScorer:
 
 
 def score_prompt(task: Task) -> Prompt:
-    """What the model is told. The task's words are shown, not followed."""
+    """Return the prompt; the task's words are shown in it as data."""
     text = f"{task.title}\n\n{task.instructions}"
     shown = text if len(text) <= MAX_TEXT_CHARACTERS else f"{text[:MAX_TEXT_CHARACTERS]} […]"
     whence = {Taint.OWNER: "the owner", Taint.CONTACT: "a contact", Taint.PUBLIC: "a stranger"}

@@ -224,7 +224,7 @@ def classify_error(error: Exception, model: ModelConfig) -> RemitError | Ask:
 
 
 def _ours(error: BaseException | None) -> RemitError | None:
-    """What we raised ourselves below the vendor's library, however it wrapped that."""
+    """Return our own error if the vendor's library only wrapped one."""
     for _ in range(_MAX_CAUSES):
         if error is None or isinstance(error, RemitError):
             return error

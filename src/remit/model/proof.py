@@ -109,8 +109,8 @@ def owners_word(task: Task) -> str:
 
     Only the result of failed code work is the owner's text; any other is the brain's.
     """
-    his = (task.assigned_agent or "").startswith(PROJECT) and task.verdict is not None
-    text = task.tool_output or "" if his and proof_of(task) is ProofState.UNPROVEN else ""
+    is_code = (task.assigned_agent or "").startswith(PROJECT) and task.verdict is not None
+    text = task.tool_output or "" if is_code and proof_of(task) is ProofState.UNPROVEN else ""
     return text.removeprefix(TAKEN).strip() if text.startswith(TAKEN) else ""
 
 

@@ -56,7 +56,7 @@ def ticks(
 def matches(
     rule: RecurrenceRule, first: datetime, since: datetime, spend: Spend, zone: tzinfo = UTC
 ) -> Iterator[datetime]:
-    """What the rule itself gives, in order and without end: walls, or instants if it is COUNTED.
+    """Yield the times of a rule, in order and without end: walls, or instants if it is COUNTED.
 
     It begins with the period that `since` lies in, so the first ones may be earlier than that, and
     even than the start. COUNT and UNTIL are the caller's.
@@ -100,7 +100,7 @@ def _generated(
 
 
 def _placed(rule: RecurrenceRule, found: list[datetime]) -> Iterable[datetime]:
-    """What BYSETPOS leaves of one period."""
+    """Return the times of one period that BYSETPOS picks."""
     if not rule.places:
         return found
     size = len(found)

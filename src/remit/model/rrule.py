@@ -112,7 +112,7 @@ def _until(rule: RecurrenceRule) -> datetime | None:
 def _later(
     rule: RecurrenceRule, zone: ZoneInfo, first: datetime, since: datetime
 ) -> Iterator[datetime]:
-    """What the rule gives after the first time, each instant once, from about `since` on."""
+    """Yield the instants after the first one, each once, from about `since` on."""
     last = first
     barren = _BarrenSteps()
     try:

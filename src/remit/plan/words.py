@@ -359,7 +359,7 @@ def _phrases(tokens: Sequence[str]) -> list[_Phrase]:
 
 
 def _nouns(tokens: Sequence[str]) -> RequestReading:
-    """What a sentence without an order is about: `Typo in the changelog`."""
+    """Read a sentence without a verb: `Typo in the changelog`."""
     says = next((at for at, word in enumerate(tokens) if word in LEXICON["says"]), None)
     phrases = _phrases(tokens[:says])
     what = phrases[0]

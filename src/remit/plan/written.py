@@ -309,7 +309,7 @@ def asks_for_sources(request: str) -> bool:
 
 
 def _read(request: str) -> Iterator[Criterion]:
-    """What is asked of work that can read: where it names sources and figures, it has read them."""
+    """Yield the criteria for work that can read: it has read the sources and figures it names."""
     named = _PATTERNS["sources"].search(request)
     if named:
         count = read_number(named["many"]) if named["many"] else 1

@@ -21,7 +21,7 @@ class SavedWork(Struct, frozen=True):
 
     @property
     def command(self) -> str:
-        """What brings it into the owner's repository, beside the other branches."""
+        """The git command that fetches it into the owner's repository, as a branch."""
         return f"git fetch {self.repo} {self.branch}:{self.branch}"
 
 

@@ -132,7 +132,7 @@ def same_error(one: SpecialistAttempt, other: SpecialistAttempt) -> bool:
 
 
 def _next_with_same(mine: Sequence[SpecialistAttempt]) -> RetryAgent | NewSession | None:
-    """What is left to try with the one who tried last; None if nothing is."""
+    """Return how the last specialist may try again; None if it may not."""
     last = mine[-1]
     match last.outcome:
         case AttemptOutcome.NEEDS_OWNER:
@@ -201,7 +201,7 @@ def _in_a_row(mine: Sequence[SpecialistAttempt], outcome: AttemptOutcome) -> int
 
 
 def _error_fingerprint(attempt: SpecialistAttempt) -> tuple[frozenset[str], str]:
-    """What an error says, without what differs from one run to the next."""
+    """Return an error without times, addresses and paths, which differ from run to run."""
     return frozenset(attempt.failed), _VARIES.sub("", " ".join((attempt.error or "").split()))
 
 

@@ -108,7 +108,7 @@ def pack(checkpoint: Checkpoint) -> str:
 
 
 def hand_over_text(checkpoint: Checkpoint) -> str:
-    """What a specialist is told of it. The words in it are another's, so they are quoted."""
+    """Return what the next specialist is told of it, quoted: the words are another's."""
     parts = [
         _quoted_section("Done", checkpoint.done),
         _quoted_section("Still to do", checkpoint.pending),
@@ -183,7 +183,7 @@ _LISTS: Final = {
 
 
 def _parse_report(text: str) -> dict[str, tuple[str, ...]]:
-    """What a specialist said in the lines that it was asked for; nobody must say anything."""
+    """Return the lines of a report, by their first word; every line may be missing."""
     found = re.findall(r"^[ \t>*-]*(DONE|NEXT|DECIDED|BLOCKED):[ \t]*(\S.*)$", text, re.MULTILINE)
     words = ("DONE", "NEXT", "DECIDED", "BLOCKED")
     return {word: tuple(value for key, value in found if key == word) for word in words}

@@ -75,7 +75,7 @@ def describe_failure(name: str, how: str, output: str) -> str:
 
 
 def describe_exit(code: int | None, limit_seconds: float) -> str:
-    """How a program ended; None stands for one that was stopped because it took too long."""
+    """Return how a program ended; None: it was stopped because it took too long."""
     if code is None:
         return f"was stopped after {limit_seconds:g} s"
     return f"was ended by signal {-code}" if code < 0 else f"ended with exit code {code}"

@@ -75,7 +75,7 @@ class App(Foundation, frozen=True):
 
     @property
     def hide(self) -> Redactor:
-        """What removes secrets from the log."""
+        """The filter that removes secrets from the log."""
         return self.keys.kept.hide
 
     @property

@@ -235,7 +235,7 @@ def _leave(name: str, chosen: SpecialistSettings, app: Path) -> SandboxPermissio
 
 
 def _sees(context: AppContext) -> Callable[[str], Sequence[Path] | None]:
-    """Where a program lies, and what it must see to run."""
+    """Return a function that finds a program and the folders that it needs to run."""
 
     def sees(program: str) -> Sequence[Path] | None:
         from remit.verify.ground import Toolchain  # noqa: PLC0415 - for the few who have one

@@ -44,7 +44,7 @@ class ChatWiring:
     def watches(
         self, contact_wrote: Callable[[InboundMessage], Awaitable[object]]
     ) -> Iterator[LoopGroup]:
-        """What fetches messages, for each channel that must fetch them."""
+        """Yield the loops that fetch messages, for each channel that is polled."""
         for name, section in self._settings.channels.items():
             if isinstance(section, ChannelKind):
                 watch = section.watch(self._context(name, contact_wrote))
@@ -99,7 +99,7 @@ class ChatWiring:
         return True
 
     async def chosen(self, channel: str, data: str) -> str | None:
-        """What a link in a message to the owner chooses; None if it fits nothing any more."""
+        """Return what a link in a message to the owner chooses; None if it is out of date."""
         return await self._buttons.fits(ButtonPress(channel, self._key(channel), data))
 
     def _key(self, channel: str) -> str:

@@ -97,7 +97,7 @@ class InboundTriggers:
         return await self.entrance.chats.owner_sent(message, again=again)
 
     async def chosen(self, channel: str, data: str) -> str | None:
-        """What a signed link in a mail chooses; None if it fits nothing any more."""
+        """Return what a signed link in a mail chooses; None if it is out of date."""
         return await self.entrance.chats.chosen(channel, data)
 
     async def begin(self, name: str) -> StoredCue:

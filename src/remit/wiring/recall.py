@@ -112,7 +112,7 @@ class SimilarTasks:
         """Read everything that is not in the index yet, and return when done."""
 
         async def silent() -> None:
-            """Nobody wants to hear how far it is."""
+            """Report no progress."""
 
         await self._indexer(self._library_or_refuse()).catch_up(report_progress or silent)
 
@@ -198,7 +198,7 @@ def library_parts(settings: Settings) -> LibraryParts:
 
 
 def embedder(chosen: RecallSettings) -> Embedder:
-    """Who turns texts into vectors."""
+    """Return the embedder of the settings."""
     if chosen.embedder:
         from remit.recall.server import RemoteEmbedder  # noqa: PLC0415 - for who has one
 

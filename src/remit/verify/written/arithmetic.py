@@ -91,7 +91,7 @@ def stated_figures(amounts: Sequence[AmountFigure], text: str) -> list[StatedFig
 
 
 class ArithmeticBasis(Struct, frozen=True):
-    """What to calculate with: the text's figures, counts, and what was read."""
+    """The figures that a text may calculate with: its own, its counts, and those of sources."""
 
     known: Sequence[StatedFigure]
     counts: frozenset[float]

@@ -200,7 +200,7 @@ def _percent() -> str:
 
 
 def read_number(found: re.Match[str]) -> Number | None:
-    """What a match of the shape means; None if it is part of a name like 4B or 1000XM5."""
+    """Return the number of a match; None if it is part of a name like 4B or 1000XM5."""
     if found["stuck"] or len(found["digits"]) > _NUMBERS_MAX_DIGITS:
         return None
     scale = " ".join(fold(found["scale"] or "").rstrip(".").split())
