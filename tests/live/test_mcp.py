@@ -313,7 +313,7 @@ async def ruled(there: Rig, taint: Taint = Taint.OWNER) -> Policy:
 async def test_the_owner_rules_on_a_tool_and_more_strictly_where_others_had_a_word(
     tmp_path: Path, more: dict[str, object], owners: Policy, others: Policy
 ) -> None:
-    async with rig(tmp_path, **more) as there:
+    async with rig(tmp_path, "good", **more) as there:
         assert await ruled(there) is owners
         assert await ruled(there, Taint.PUBLIC) is others
         names = [tool.name for tool in await there.box.offered(task())]

@@ -7,6 +7,7 @@ The guidelines are the owner's standing words, from a file that may change at an
 """
 
 from collections.abc import Sequence
+from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
 from typing import Final
@@ -19,8 +20,10 @@ from remit.model.caller import OUTSIDE
 from remit.model.codec import JsonMap
 from remit.model.contract import Contract, ContractType, Criterion, Plan
 from remit.model.reply import Memory, Prompt, Snippet
+from remit.model.rrule import DAY_NAMES, MONTH_NAMES
 from remit.model.task import Creator, SourceKind, Taint, Task
 from remit.model.task_file import ATTACHMENTS
+from remit.system.files import file_stamp
 
 TICK_ITEM: Final = "tick_item"  # the tool that ticks
 ALIKE: Final = "Earlier tasks like this one"
@@ -99,11 +102,6 @@ _MAX_NAMES: Final = 50  # of a channel; a long book is not told whole
 _OWN_WAYS: Final = frozenset({SourceKind.MANUAL, SourceKind.CONVERSATION})
 _DOORS: Final = frozenset(
     {SourceKind.WEBHOOK, SourceKind.EMAIL, SourceKind.WHATSAPP, SourceKind.MANUAL}
-)
-_DAYS: Final = ("Mon", "Tues", "Wednes", "Thurs", "Fri", "Satur", "Sun")
-_MONTHS: Final = (
-    *("January", "February", "March", "April", "May", "June", "July"),
-    *("August", "September", "October", "November", "December"),
 )
 
 
@@ -197,7 +195,7 @@ def continuation(task: Task, now: datetime | None = None) -> str:
 
 def time_sentence(now: datetime) -> str:
     """Return the current time as wall time, with its offset."""
-    day = f"{_DAYS[now.weekday()]}day {now.day} {_MONTHS[now.month - 1]} {now.year}"
+    day = f"{DAY_NAMES[now.weekday()]} {now.day} {MONTH_NAMES[now.month - 1]} {now.year}"
     offset = now.isoformat(timespec="minutes")[len("2026-03-02T10:00") :]
     return f"It is {day}, {now:%H:%M} {offset} ({now.tzinfo})."
 
@@ -354,29 +352,16 @@ class GuidelinesFile:
 
     def __init__(self, path: Path) -> None:
         self._path = path
-        self._read_at: tuple[int, ...] = ()
-        self._text = ""
-        if self._stamp():
-            self._text = read_guidelines(path)
-            self._read_at = self._stamp()
+        self._seen = file_stamp(path)
+        self._text = read_guidelines(path) if self._seen else ""
 
     def __call__(self) -> str:
-        stamp = self._stamp()
-        if stamp == self._read_at:
-            return self._text
-        try:
-            self._text = read_guidelines(self._path) if stamp else ""
-        except BadInput:
-            return self._text  # perhaps being edited; a start would refuse it by name
-        self._read_at = stamp
+        stamp = file_stamp(self._path)
+        if stamp != self._seen:
+            with suppress(BadInput):  # perhaps being edited; a start would refuse it by name
+                self._text = read_guidelines(self._path) if stamp else ""
+                self._seen = stamp
         return self._text
-
-    def _stamp(self) -> tuple[int, ...]:
-        try:
-            found = self._path.stat()
-        except OSError:
-            return ()
-        return (found.st_mtime_ns, found.st_size, found.st_ino)
 
 
 def read_guidelines(path: Path) -> str:

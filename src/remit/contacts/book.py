@@ -26,6 +26,7 @@ from remit.formats.yaml import YamlPart, load_yaml
 from remit.language.tokens import fold, keys_of, tokenize
 from remit.model.permit import NEVER_QUIET, QuietTimes, Reach, UnclearRecipient
 from remit.model.reply import Policy
+from remit.system.files import FileStamp, file_stamp
 
 FILE: Final = "contacts.yaml"
 MAX_BYTES: Final = 1_000_000
@@ -33,7 +34,6 @@ OWNER: Final = "owner"
 _FIELD: Final = "contacts"
 _KEYS: Final = ("name", "aliases", "role", "channels", "policy", "quiet")
 _WAY_KEYS: Final = ("id", "address")
-_Stamp = tuple[int, int, int]
 T = TypeVar("T")
 
 
@@ -75,14 +75,14 @@ class Contacts:
             each if isinstance(each, ChannelName) else ChannelName(each, each) for each in channels
         )
         self._owner = Contact(owner, channels=tuple(each.name for each in self._channels))
-        self._stamp: _Stamp | None = None
+        self._stamp: FileStamp | None = None
         self._book: ContactBook | None = None
         self._entries: tuple[ContactEntry, ...] = ()
         self.complaint: str | None = None  # about the file as it is now
 
     def book(self) -> ContactBook:
         """Return the current book; an unreadable file is refused unless one was good before."""
-        stamp = _stamp(self._path)
+        stamp = file_stamp(self._path)
         if self._book is None or stamp != self._stamp:
             self._read(stamp)
         if self._book is None:
@@ -140,7 +140,7 @@ class Contacts:
             return self._unsure(recipient)
         return self._to_owner(channel) if entry.role == OWNER else self._reach_of(entry, channel)
 
-    def _read(self, stamp: _Stamp | None) -> None:
+    def _read(self, stamp: FileStamp | None) -> None:
         try:
             entries = load(self._path) if stamp else ()
         except BadInput as bad:
@@ -301,11 +301,3 @@ def _refuse_doubles(people: Sequence[ContactEntry], file: str) -> None:
         if person.role == OWNER and any(each.role == OWNER for each in people[: len(seen)]):
             raise at.bad("has the role owner, which another has already")
         seen[name] = person.line
-
-
-def _stamp(path: Path) -> _Stamp | None:
-    try:
-        found = path.stat()
-    except OSError:
-        return None
-    return found.st_mtime_ns, found.st_size, found.st_ino

@@ -17,7 +17,7 @@ from zoneinfo import ZoneInfo
 from remit.errors import BadInput, UnknownName
 from remit.model import recurrence, recurrence_times
 from remit.model.codec import moment
-from remit.model.recurrence import Freq, RecurrenceRule, Repeats, UnfitRule
+from remit.model.recurrence import DAYS, Freq, RecurrenceRule, Repeats, UnfitRule
 from remit.model.recurrence_times import COUNTED
 
 _UNDERSTOOD: Final = frozenset(
@@ -157,16 +157,8 @@ class _BarrenSteps:
             raise _NothingFound
 
 
-_DAYS: Final = {
-    "MO": "Monday",
-    "TU": "Tuesday",
-    "WE": "Wednesday",
-    "TH": "Thursday",
-    "FR": "Friday",
-    "SA": "Saturday",
-    "SU": "Sunday",
-}
-_MONTHS: Final = (
+DAY_NAMES: Final = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
+MONTH_NAMES: Final = (
     *("January", "February", "March", "April", "May", "June", "July"),
     *("August", "September", "October", "November", "December"),
 )
@@ -209,11 +201,11 @@ def _days(parts: dict[str, str]) -> str:
         return ""
     month = parts.get("BYMONTH", "")
     text = _list(["the last day" if each == "-1" else f"day {each}" for each in dates.split(",")])
-    return f"{text} of {_MONTHS[int(month) - 1]}" if month else text
+    return f"{text} of {MONTH_NAMES[int(month) - 1]}" if month else text
 
 
 def _day(code: str) -> str:
-    nth, name = code[:-2], _DAYS[code[-2:]]
+    nth, name = code[:-2], DAY_NAMES[DAYS.index(code[-2:])]
     return f"the {_NTH.get(nth, nth)} {name}" if nth else name
 
 

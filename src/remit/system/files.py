@@ -5,7 +5,7 @@ import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
-from typing import Final
+from typing import Final, TypeAlias
 
 from remit.errors import BadInput, RemitError
 
@@ -21,6 +21,18 @@ def home_of(environ: Mapping[str, str]) -> Path:
     """Return the home directory: REMIT_HOME, or ~/.remit."""
     named = environ.get("REMIT_HOME")
     return Path(named).expanduser().absolute() if named else Path.home() / ".remit"
+
+
+FileStamp: TypeAlias = tuple[int, ...]
+
+
+def file_stamp(path: Path) -> FileStamp | None:
+    """Return what differs once a file was written anew; None if there is no such file."""
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return found.st_mtime_ns, found.st_ctime_ns, found.st_size, found.st_ino
 
 
 def write_atomic(

@@ -120,11 +120,7 @@ def _still_open(asked: str) -> str:
 def rules_of(settings: Settings, task: Task) -> Activities:
     """Return the built-in rules with the owner's and the project's on top."""
     chosen = settings.projects.get(_name(task))
-    return _activities(rules_files(settings, chosen.path if chosen else None))
-
-
-def _activities(found: Sequence[RulesFile]) -> Activities:
-    return activities.load_activities(*found) if found else activities.default_activities()
+    return activities.load_activities(*rules_files(settings, chosen.path if chosen else None))
 
 
 def rules_files(settings: Settings, project: str | None) -> list[RulesFile]:
@@ -141,7 +137,7 @@ def text_checks(context: AppContext) -> dict[str, Check]:
     brain = mind or (None if isinstance(context.brain, NoBrain | ModelBrain) else context.brain)
     if brain is None:
         return {**CHECKS, "critic": _Unread()}
-    critic = BrainCritic(_asking(context, brain), _nonce)
+    critic = BrainCritic(_asking(context, brain), partial(secrets.token_hex, 8))
     judged = {name: CheckWithCritic(each, critic) for name, each in CHECKS.items()}
     return {**(judged if mind else CHECKS), "critic": CriticCheck(critic, packaged_rubrics())}
 
@@ -180,7 +176,7 @@ def code_ports(context: AppContext, trees: Worktrees, late: Deferred) -> CodeWor
 
 def activities_at(settings: Settings, tree: Worktree) -> Activities:
     """Return the rules of the owner's folder; changes the work made to them do not count."""
-    return _activities(rules_files(settings, tree.checkout))
+    return activities.load_activities(*rules_files(settings, tree.checkout))
 
 
 async def verifier(
@@ -264,10 +260,6 @@ def _asking(context: AppContext, brain: Brain) -> Asking:
         return None if reply.ask is not None else reply.text
 
     return ask
-
-
-def _nonce() -> str:
-    return secrets.token_hex(8)
 
 
 def _name(task: Task) -> str:

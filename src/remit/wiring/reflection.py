@@ -33,6 +33,7 @@ from remit.reflect.statistics import DAYS, MIN_CASES
 from remit.reflect.versions import LessonVersions
 from remit.settings import parts
 from remit.store import reflections
+from remit.system.files import FileStamp, file_stamp
 from remit.wiring.app_context import Admit, AppContext
 from remit.wiring.brain_parts import think_for
 
@@ -207,12 +208,12 @@ class PriorityFile:
 
     def __init__(self, home: Path) -> None:
         self._path = home / parts.PRIORITY
-        self._seen: tuple[int, ...] | None = None
+        self._seen: FileStamp | None = None
         self._rules = priority.default_rules()
         self._complaint: str | None = None
 
     def __call__(self) -> PriorityRules:
-        stamp = self._stamp()
+        stamp = file_stamp(self._path)
         if stamp != self._seen:
             self._look()
             self._seen = stamp
@@ -233,13 +234,6 @@ class PriorityFile:
             if str(bad) != self._complaint:
                 _LOG.warning("%s %s", bad, rules_in_force(self._rules))
             self._complaint = str(bad)
-
-    def _stamp(self) -> tuple[int, ...]:
-        try:
-            found = self._path.stat()
-        except OSError:
-            return ()
-        return (found.st_mtime_ns, found.st_ctime_ns, found.st_size, found.st_ino)
 
 
 def rules_in_force(good: PriorityRules) -> str:

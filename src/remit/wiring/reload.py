@@ -9,7 +9,6 @@ import asyncio
 import logging
 import os
 from collections.abc import Callable, Sequence
-from pathlib import Path
 from typing import Final, TypeAlias
 
 from msgspec.structs import replace
@@ -18,6 +17,7 @@ from remit import settings as app_settings
 from remit.errors import BadInput
 from remit.settings import Settings
 from remit.store.secrets import FILE as SECRETS_FILE
+from remit.system.files import FileStamp, file_stamp
 from remit.wiring.app import App
 from remit.wiring.readers import model_keys_digest
 
@@ -27,8 +27,7 @@ _LOG: Final = logging.getLogger("remit.settings")
 
 _LIVE: Final = ("calendar", "calendars", "hooks", "recall", "notices")
 
-_FileState: TypeAlias = tuple[int, int, int]  # inode, size, time of the last change
-FileStates: TypeAlias = tuple[_FileState | None, ...]
+FileStates: TypeAlias = tuple[FileStamp | None, ...]
 
 
 class SettingsReload:
@@ -62,7 +61,7 @@ class SettingsReload:
 
     async def _look(self) -> None:
         # An editor may be replacing the file; a deleted one changes nothing.
-        states = [await asyncio.to_thread(_state, path) for path in self._paths]
+        states = [await asyncio.to_thread(file_stamp, path) for path in self._paths]
         before, self.seen = self.seen, tuple(states) if states[0] else None
         if self.seen is None:
             return
@@ -96,11 +95,3 @@ class SettingsReload:
             await app.recollection.apply(new)
         app.wishes.notices = new.notices
         self._settings = new
-
-
-def _state(path: Path) -> _FileState | None:
-    try:
-        found = path.stat()
-    except OSError:
-        return None
-    return found.st_ino, found.st_size, found.st_mtime_ns
