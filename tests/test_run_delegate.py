@@ -29,12 +29,12 @@ from remit.model.reply import AttemptOutcome, SpecialistClaim, SpecialistJob, To
 from remit.model.review import Review, ReviewAnswer
 from remit.model.run import Done, Later, Outcome, Wait
 from remit.model.status import Reason, Status
-from remit.model.task import Creator, Task
+from remit.model.task import Task
 from remit.plan import Planner
 from remit.ports import OnText, Permit
 from remit.run import RunPorts, run
 from remit.run.run_ports import CodeWorkPorts
-from remit.specialist.specialist_pool import ProjectSpecialists, SpecialistPool, WorkResult, is_code
+from remit.specialist.specialist_pool import ProjectSpecialists, SpecialistPool, WorkResult
 from remit.specialist.tree import Worktree
 from remit.testing import FrozenClock, MemorySteps, PowerCut
 from remit.verify import Verifier
@@ -332,15 +332,6 @@ async def _to_the_end(shop: Shopfloor) -> None:
         assert isinstance(outcome, Wait), outcome
         shop.memory.decide(outcome.review, ReviewAnswer.APPROVE)
     pytest.fail("it came to no end")
-
-
-def test_no_agent_has_work_done_on_a_project() -> None:
-    mine = replace(TASK, assigned_agent="project:shop")
-
-    assert is_code(mine)
-    assert not is_code(replace(mine, created_by=Creator.AGENT))
-    assert not is_code(replace(mine, assigned_agent="command:shop"))
-    assert not is_code(replace(mine, assigned_agent=None))
 
 
 class OldTests:
