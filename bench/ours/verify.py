@@ -13,7 +13,7 @@ from pathlib import Path
 from bench.measure import Measurement, Stopwatch, read_peak_bytes, take_percentile, time_calls
 from remit.model.contract import Criterion, Result
 from remit.testing import FrozenClock
-from remit.verify import ground, project
+from remit.verify import project, project_files
 from remit.verify.command import CommandCheck
 from remit.verify.sandbox import Sandbox
 from remit.verify.selection import Selection, select
@@ -42,7 +42,7 @@ def run(size: int, home: Path) -> list[Measurement]:
 
 
 def choose(library: Path) -> Selection:
-    files = ground.in_folder(library)
+    files = project_files.in_folder(library)
     chosen = select(files.names, files.text, ("src/library/module_7.py",))
     assert 0 < len(chosen.files) < chosen.of, chosen
     return chosen

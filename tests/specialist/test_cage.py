@@ -25,7 +25,7 @@ from remit.specialist.process import (
     sandbox_home,
 )
 from remit.system.process import find_program
-from remit.verify.ground import Toolchain
+from remit.verify.project_files import Toolchain
 from remit.wiring.brain_parts import _leave
 from tests.engine.rig import until
 from tests.specialist.repository import TASK, git, repository, worktrees

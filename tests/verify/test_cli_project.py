@@ -7,7 +7,7 @@ import pytest
 
 from remit.cli.main import run
 from remit.settings import load
-from remit.verify.ground import ProjectFiles
+from remit.verify.project_files import ProjectFiles
 from remit.verify.proposals import propose
 from tests.verify import workshop
 

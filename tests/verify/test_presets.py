@@ -14,8 +14,8 @@ from remit.errors import BadInput
 from remit.model import contract
 from remit.model.contract import Criterion, Result
 from remit.specialist.changes import ChangeKind, FileChange, Snapshot
-from remit.verify import ground, project, reports, suite_runs
-from remit.verify.ground import Toolchain
+from remit.verify import project, project_files, reports, suite_runs
+from remit.verify.project_files import Toolchain
 from remit.verify.runners import CheckCommand
 from remit.verify.suite_runs import SuiteTerms
 from tests.tables import for_each, read_yaml, table
@@ -54,7 +54,9 @@ def test_a_repository_shows_how_it_is_checked(
 ) -> None:
     repo = workshop.write(tmp_path / "repo", files)
 
-    way = project.detect_checks(ground.in_folder(repo), Toolchain(repo, every_tool))[activity]
+    way = project.detect_checks(project_files.in_folder(repo), Toolchain(repo, every_tool))[
+        activity
+    ]
 
     assert isinstance(way, CheckCommand)
     words = (word for word in way.argv[1:] if not word.startswith("import os"))
@@ -67,7 +69,7 @@ def test_what_is_installed_in_the_project_comes_before_what_is_on_the_machine(
     repo = workshop.write(tmp_path / "repo", {"ruff.toml": "", "a.py": "", ".venv/bin/ruff": ""})
     (repo / ".venv/bin/ruff").chmod(0o755)
 
-    way = project.detect_checks(ground.in_folder(repo), Toolchain(repo, every_tool))["lint"]
+    way = project.detect_checks(project_files.in_folder(repo), Toolchain(repo, every_tool))["lint"]
 
     assert isinstance(way, CheckCommand)
     assert way.argv[0] == str(repo / ".venv/bin/ruff")
@@ -80,7 +82,9 @@ def test_all_type_checkers_that_are_installed_count_and_the_others_are_told(
     repo = workshop.write(tmp_path / "repo", files)
     Path(every_tool["PATH"].partition(":")[0], "go").unlink()
 
-    way = project.detect_checks(ground.in_folder(repo), Toolchain(repo, every_tool))["typecheck"]
+    way = project.detect_checks(project_files.in_folder(repo), Toolchain(repo, every_tool))[
+        "typecheck"
+    ]
 
     assert isinstance(way, CheckCommand)
     assert [each.origin for each in way.all_commands] == ["mypy", "pyright"]
@@ -95,7 +99,7 @@ def test_no_file_of_a_repository_makes_the_look_at_it_fail(
     for name in ("pyproject.toml", "package.json", "setup.cfg"):
         (repo / name).write_text(text, "utf-8", "surrogatepass")
 
-    project.detect_checks(ground.in_folder(repo), Toolchain(repo, {}))
+    project.detect_checks(project_files.in_folder(repo), Toolchain(repo, {}))
 
 
 NODE = {

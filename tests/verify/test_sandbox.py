@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from remit.errors import BadInput
-from remit.verify import ground
-from remit.verify.ground import Toolchain, installed_folders
+from remit.verify import project_files
+from remit.verify.project_files import Toolchain, installed_folders
 from remit.verify.sandbox import Sandbox, SandboxFiles, SandboxRefusal, SandboxResult
 from tests.verify import workshop
 from tests.verify.workshop import PYTHON, SMALL
@@ -146,7 +146,7 @@ def test_more_than_there_is_room_for_is_refused_in_a_sentence(work: Path, tmp_pa
     (work / "big").write_bytes(b"x" * 3_000_000)
 
     with pytest.raises(BadInput, match="more than the 2 MB of files that a check may have"):
-        ground.pack(work, tmp_path / "files.tar", instead={}, room=2)
+        project_files.pack(work, tmp_path / "files.tar", instead={}, room=2)
 
 
 async def test_modes_and_links_are_laid_in_as_they_are(work: Path) -> None:

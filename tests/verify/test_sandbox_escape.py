@@ -19,7 +19,7 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from remit.verify import ground
+from remit.verify import project_files
 from remit.verify.sandbox import SandboxResult
 from tests.verify import workshop
 from tests.verify.workshop import PYTHON, SMALL
@@ -147,8 +147,8 @@ def test_what_a_repository_configures_is_not_run_when_git_is_asked(
         workshop.write(work, {f".git/hooks/{hook}": f"#!/bin/sh\n{trap}\n"})
         (work / ".git/hooks" / hook).chmod(0o755)
 
-    base = ground.resolve_commit(work, "HEAD")
-    touched = ground.changed_files(work, ground.files_at_commit(work, base))
+    base = project_files.resolve_commit(work, "HEAD")
+    touched = project_files.changed_files(work, project_files.files_at_commit(work, base))
     workshop.packed(work)
 
     assert touched == (".gitattributes", "calc.py")

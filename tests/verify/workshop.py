@@ -15,9 +15,9 @@ import pytest
 
 from remit.model.contract import Criterion, Finding
 from remit.testing import START, FrozenClock
-from remit.verify import ground, project
+from remit.verify import project, project_files
 from remit.verify.command import CommandCheck
-from remit.verify.ground import Toolchain
+from remit.verify.project_files import Toolchain
 from remit.verify.sandbox import Sandbox, SandboxFiles, SandboxLimits, SandboxRefusal, SandboxResult
 from remit.verify.suite_runs import SuiteTerms
 
@@ -79,7 +79,7 @@ async def run(
 ) -> SandboxResult | SandboxRefusal:
     """Run a command in a sandbox on a copy of a folder."""
     files = archive or workspace.with_name(f"{workspace.name}.tar")
-    ground.pack(workspace, files, instead={}, room=limits.room)
+    project_files.pack(workspace, files, instead={}, room=limits.room)
     shown = Toolchain(workspace, {"HOME": str(Path.home())}).needed_folders(PYTHON)
     return await Sandbox(limits).run(argv, SandboxFiles(files, workspace, shown))
 
@@ -94,7 +94,7 @@ async def ended(
 
 def packed(workspace: Path, instead: Mapping[str, bytes | None] | None = None) -> bytes:
     with tempfile.NamedTemporaryFile() as into:
-        ground.pack(workspace, Path(into.name), instead=instead or {}, room=64)
+        project_files.pack(workspace, Path(into.name), instead=instead or {}, room=64)
         return into.read()
 
 

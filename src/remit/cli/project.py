@@ -20,9 +20,9 @@ from remit.settings import Settings, sections
 from remit.settings.parts import NAME
 from remit.specialist import specialist_health
 from remit.specialist.specialist_health import InstalledAgent
-from remit.verify import ground, project, proposals
-from remit.verify.ground import Toolchain
+from remit.verify import project, project_files, proposals
 from remit.verify.project import ACTIVITIES, SEVERAL
+from remit.verify.project_files import Toolchain
 from remit.verify.proposals import Proposal
 from remit.verify.runners import CheckCommand, MissingTool
 
@@ -121,7 +121,7 @@ def _plan(settings: Settings, place: Path, name: str) -> _Plan:
         if isinstance(way, CheckCommand)
     }
     tools = Toolchain(place, os.environ)
-    every = proposals.propose(ground.in_folder(place))
+    every = proposals.propose(project_files.in_folder(place))
     named = [each for each in every if tools.find(each.argv[0])]
     commands = [each for activity in ACTIVITIES for each in _new(found[activity], activity, named)]
     missing = [each for each in every if each not in named and each.tool]

@@ -23,7 +23,7 @@ from remit.model.proof import partly_verified
 from remit.model.view import s3_contract, s3_results
 from remit.settings.projects import ProjectSettings
 from remit.store.redact import Redactor, secret_values
-from remit.verify import ground, project, verdict_lines, verdict_summary
+from remit.verify import project, project_files, verdict_lines, verdict_summary
 from remit.verify.command import CommandCheck
 from remit.verify.project import ACTIVITIES, ProjectCommands
 from remit.verify.runners import MissingTool
@@ -64,7 +64,7 @@ def verify(  # noqa: PLR0913 - one flag a line, as they stand in the help
         raise BadInput(
             f"{workspace} is no folder; name one that holds a project.", field="workspace"
         )
-    commit = ground.resolve_commit(where, base) if base is not None else None
+    commit = project_files.resolve_commit(where, base) if base is not None else None
     before = commit or _head(where)
     changed = _changed(where, files or [], before)
     wanted = _read_contract(contract) if contract else _draft_contract(where, changed, before)
@@ -183,17 +183,17 @@ def _read_contract(path: Path) -> contracts.Contract:
 
 def _head(where: Path) -> str | None:
     """The last commit, with which failures are compared; None where there is none."""
-    if not ground.is_repository(where):
+    if not project_files.is_repository(where):
         return None
     with suppress(BadInput):
-        return ground.resolve_commit(where, "HEAD")
+        return project_files.resolve_commit(where, "HEAD")
     return None
 
 
 def _changed(where: Path, files: Sequence[str], before: str | None) -> tuple[str, ...]:
     if files or before is None:
         return tuple(files)
-    return ground.changed_files(where, ground.files_at_commit(where, before))
+    return project_files.changed_files(where, project_files.files_at_commit(where, before))
 
 
 def _draft_contract(
@@ -206,7 +206,9 @@ def _draft_contract(
         return _WHOLE
     diff = ""
     if before is not None:
-        diff = ground.text_diff(where, ground.files_at_commit(where, before), changed, _MOST)
+        diff = project_files.text_diff(
+            where, project_files.files_at_commit(where, before), changed, _MOST
+        )
     out.say(f"Changed: {first_few(changed, 5)}.")
     asked = contract.ContractRequest(f"Change {first_few(changed, 5)}", changed, diff)
     return contract.draft_contract(asked, activities.default_activities(), clock.now()).contract

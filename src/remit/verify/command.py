@@ -23,7 +23,7 @@ from remit.errors import BadInput
 from remit.model.contract import ChangedTest, Criterion, Evidence, Finding, GeneratedFrom, Result
 from remit.model.task import Task
 from remit.ports import Check, Clock
-from remit.verify import ground
+from remit.verify import project_files
 from remit.verify.project import ACTIVITIES, ProjectCommands, with_advice
 from remit.verify.runners import Argv, CheckCommand, MissingTool
 from remit.verify.sandbox import Sandbox, SandboxRefusal, SandboxResult
@@ -128,13 +128,13 @@ def _letters(text: str) -> str:
 
 
 def _select(work: ComparedWork, about: Collection[str], way: CheckCommand) -> Selection:
-    files = ground.in_folder(work.folder)
+    files = project_files.in_folder(work.folder)
     return select(files.names, files.text, about, way.concerns)
 
 
 def _stamp(work: ComparedWork, way: CheckCommand) -> object:
     """Return what a whole run depends on, within the workspace."""
-    paths = (work.folder / name for name in ground.names_to_pack(work.folder))
+    paths = (work.folder / name for name in project_files.names_to_pack(work.folder))
     stamps = (
         (str(path), path.lstat().st_mtime_ns, path.lstat().st_size)
         for path in paths

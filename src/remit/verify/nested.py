@@ -6,7 +6,7 @@ from posixpath import basename, dirname
 from typing import Final
 
 from remit.model.contract import is_test
-from remit.verify.ground import ProjectFiles
+from remit.verify.project_files import ProjectFiles
 from remit.verify.runners import SUFFIXES
 
 _MARKERS: Final = {

@@ -20,10 +20,10 @@ from msgspec.structs import replace
 from remit.errors import BadInput
 from remit.formats.toml import parse_toml
 from remit.language.files import read_toml
-from remit.verify import ground
-from remit.verify.ground import INSTALLED, ProjectFiles, Toolchain
+from remit.verify import project_files
 from remit.verify.guarded import read_ini
 from remit.verify.nested import has_tests, nested_projects, outside
+from remit.verify.project_files import INSTALLED, ProjectFiles, Toolchain
 from remit.verify.runners import (
     RUNNERS,
     Argv,
@@ -282,8 +282,8 @@ def read_commands(
     place = place.resolve()
     declared = parse_project_file(_file_at(place, base))
     tools = Toolchain(place, environ)
-    found = dict(detect_checks(ground.in_folder(workspace), tools)) if workspace else {}
-    here = ground.at_commit(place, base) if base else ground.in_folder(place)
+    found = dict(detect_checks(project_files.in_folder(workspace), tools)) if workspace else {}
+    here = project_files.at_commit(place, base) if base else project_files.in_folder(place)
     found |= detect_checks(here, tools)
     for origin, commands in ((FILE, declared.commands), ("the settings", given or {})):
         found |= {name: _ways(every, origin) for name, every in commands.items()}
@@ -291,7 +291,7 @@ def read_commands(
     every = [each for way in ways for each in way.all_commands]
     folders = dict.fromkeys(each.folder for each in (CheckCommand((), ""), *every))
     own = tuple(
-        one for each in folders for one in ground.installed_folders(place / each, INSTALLED)
+        one for each in folders for one in project_files.installed_folders(place / each, INSTALLED)
     )
     programs = _programs(every, tools)
     needed = [each for program in programs for each in tools.needed_folders(program)]
@@ -370,6 +370,6 @@ def _file_at(place: Path, base: str | None) -> str:
         path = place / FILE
         content = path.read_bytes() if path.is_file() and not path.is_symlink() else b""
     else:
-        held = ground.files_at_commit(place, base).get(FILE)
-        content = ground.read_blob(place, held) if held else b""
+        held = project_files.files_at_commit(place, base).get(FILE)
+        content = project_files.read_blob(place, held) if held else b""
     return content.decode("utf-8", "replace")[:_MAX_CHARACTERS]

@@ -13,7 +13,7 @@ from typing import Final, cast
 from msgspec import Struct
 
 from remit.language.files import read_toml
-from remit.verify.ground import ProjectFiles
+from remit.verify.project_files import ProjectFiles
 from remit.verify.runners import Argv
 
 _MAX_LENGTH: Final = 300  # characters of a command

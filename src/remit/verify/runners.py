@@ -11,7 +11,7 @@ from msgspec import Struct, convert
 
 from remit.language.files import read_toml
 from remit.model.contract import is_test
-from remit.verify.ground import ProjectFiles, Toolchain
+from remit.verify.project_files import ProjectFiles, Toolchain
 from remit.verify.selection import SCRIPTS
 
 Argv: TypeAlias = tuple[str, ...]

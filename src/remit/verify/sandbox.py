@@ -1,7 +1,7 @@
 """A sandbox for untrusted code: bubblewrap with limits that the kernel enforces, or no run at all.
 
     sandbox = Sandbox()
-    match await sandbox.run(("pytest", "-q"), ground):
+    match await sandbox.run(("pytest", "-q"), inside):
         case SandboxResult(code, output, report): ...
         case SandboxRefusal(why): ...
 
@@ -119,15 +119,15 @@ class Sandbox:
         self._places = places
 
     async def run(
-        self, argv: Sequence[str], ground: SandboxFiles
+        self, argv: Sequence[str], inside: SandboxFiles
     ) -> SandboxResult | SandboxRefusal:
         """Run a command on a fresh copy; nothing of it is left afterwards."""
         tools = self._tools()
         if isinstance(tools, SandboxRefusal):
             return tools
         try:
-            with ground.files.open("rb") as files:
-                words = (*tools.around(self.limits, ground), *argv)
+            with inside.files.open("rb") as files:
+                words = (*tools.around(self.limits, inside), *argv)
                 return await self._run(words, files)
         except OSError as error:
             return SandboxRefusal(f"The sandbox could not be started: {error.strerror or error}.")
@@ -199,10 +199,10 @@ class _Tools(Struct, frozen=True):
     tar: str  # the driver finds it in the same place
     sh: str
 
-    def around(self, limits: SandboxLimits, ground: SandboxFiles) -> tuple[str, ...]:
+    def around(self, limits: SandboxLimits, inside: SandboxFiles) -> tuple[str, ...]:
         """Return the arguments before a command that sandbox it."""
         # The folders of its programs are only for the command.
-        shown, path = ground.shown, ":".join((*map(str, ground.programs), _PATH))
+        shown, path = inside.shown, ":".join((*map(str, inside.programs), _PATH))
         outside: tuple[str, ...] = ()
         if is_root():
             # The kernel does not count the processes of root; and a user who is nobody outside is
@@ -211,14 +211,14 @@ class _Tools(Struct, frozen=True):
         return (
             *outside,
             *(self.bwrap, *_NAMESPACES, *system_binds(), *_rooms(limits)),
-            *_binds(each for each in shown if not _within(each, ground)),
-            *("--perms", "0755", "--size", str(limits.room * MB), "--tmpfs", str(ground.place)),
-            *_binds(each for each in shown if _within(each, ground)),
+            *_binds(each for each in shown if not _within(each, inside)),
+            *("--perms", "0755", "--size", str(limits.room * MB), "--tmpfs", str(inside.place)),
+            *_binds(each for each in shown if _within(each, inside)),
             *("--remount-ro", "/dev", "--remount-ro", "/"),
-            *(word for pair in _environ(ground).items() for word in ("--setenv", *pair)),
-            *("--chdir", str(ground.place), "--"),
+            *(word for pair in _environ(inside).items() for word in ("--setenv", *pair)),
+            *("--chdir", str(inside.place), "--"),
             *(self.prlimit, *limits.words, "--"),
-            *(self.sh, "-c", _DRIVER, "sandbox", str(ground.place), path, ground.within),
+            *(self.sh, "-c", _DRIVER, "sandbox", str(inside.place), path, inside.within),
         )
 
     def _as_nobody(
@@ -263,14 +263,14 @@ def _binds(shown: Iterable[ReadOnlyFolder]) -> Iterator[str]:
         yield from ("--ro-bind", str(each.folder), str(each.place))
 
 
-def _within(shown: ReadOnlyFolder, ground: SandboxFiles) -> bool:
-    return shown.place.is_relative_to(ground.place)
+def _within(shown: ReadOnlyFolder, inside: SandboxFiles) -> bool:
+    return shown.place.is_relative_to(inside.place)
 
 
-def _environ(ground: SandboxFiles) -> Mapping[str, str]:
+def _environ(inside: SandboxFiles) -> Mapping[str, str]:
     fixed = (("PATH", _PATH), ("HOME", HOME), ("TMPDIR", "/tmp"))  # noqa: S108 - inside
     named = {"LANG": "C.UTF-8", "TZ": "UTC", "USER": "sandbox", "LOGNAME": "sandbox"}
-    return {**dict(fixed), **named, "TERM": "dumb", "NO_COLOR": "1", "CI": "1", **ground.environ}
+    return {**dict(fixed), **named, "TERM": "dumb", "NO_COLOR": "1", "CI": "1", **inside.environ}
 
 
 def _ended(code: int | None, output: bytes, aside: bytes) -> SandboxResult | SandboxRefusal:

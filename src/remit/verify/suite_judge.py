@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from remit.model.codec import first_few
 from remit.model.contract import Result
-from remit.verify import ground, guarded
+from remit.verify import guarded, project_files
 from remit.verify.guarded import Contents
 from remit.verify.reports import CaseResult, Cases, headline
 from remit.verify.runners import CheckCommand
@@ -265,7 +265,7 @@ class SuiteJudge:
         like = next(iter(work.tree.values()), "")
         tree = {name: held for name, held in work.tree.items() if name not in work.original}
         there = (name for name in work.original if (work.folder / name).is_file())
-        tree |= {name: ground.git_hash(work.folder / name, like) for name in there}
+        tree |= {name: project_files.git_hash(work.folder / name, like) for name in there}
         self._cache.save(run_key(tree, self._way, self._runner.ways), run)
 
     # Judging --------------------------------------------------------------------------------------

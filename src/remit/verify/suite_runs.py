@@ -17,7 +17,7 @@ from msgspec.structs import replace
 from remit.errors import BadInput
 from remit.model.contract import Result
 from remit.system.files import write_atomic
-from remit.verify import ground, guarded
+from remit.verify import guarded, project_files
 from remit.verify.guarded import Contents, GuardedTests
 from remit.verify.project import ProjectCommands
 from remit.verify.reports import CaseOutcome, Cases, read_cases, read_count
@@ -101,10 +101,12 @@ class SuiteRunner:
         with tempfile.TemporaryDirectory(prefix="remit-verify-") as folder:
             files = Path(folder) / "files.tar"
             room = self._sandbox.limits.room
-            await asyncio.to_thread(ground.pack, workspace, files, instead=instead, room=room)
+            await asyncio.to_thread(
+                project_files.pack, workspace, files, instead=instead, room=room
+            )
             ways = self.ways
             laid = SandboxFiles(
-                files, ways.place, ways.shown, ways.programs, ground.ENVIRON, within
+                files, ways.place, ways.shown, ways.programs, project_files.ENVIRON, within
             )
             return await self._sandbox.run(argv, laid)
 
@@ -268,10 +270,10 @@ def compare_with_base(workspace: Path, terms: SuiteTerms) -> ComparedWork:
     commit = terms.base or terms.before
     if commit is None:
         return ComparedWork(workspace)
-    tree = ground.files_at_commit(workspace, commit)
+    tree = project_files.files_at_commit(workspace, commit)
     original = {
-        name: ground.read_blob(workspace, tree[name]) if name in tree else None
-        for name in ground.changed_files(workspace, tree)
+        name: project_files.read_blob(workspace, tree[name]) if name in tree else None
+        for name in project_files.changed_files(workspace, tree)
     }
     if terms.base is None:
         return ComparedWork(workspace, tree, original, is_compared=True)

@@ -238,7 +238,7 @@ def _sees(context: AppContext) -> Callable[[str], Sequence[Path] | None]:
     """Return a function that finds a program and the folders that it needs to run."""
 
     def sees(program: str) -> Sequence[Path] | None:
-        from remit.verify.ground import Toolchain  # noqa: PLC0415 - for the few who have one
+        from remit.verify.project_files import Toolchain  # noqa: PLC0415 - for the few who have one
 
         tools = Toolchain(context.settings.home, os.environ)
         found = tools.find(program)

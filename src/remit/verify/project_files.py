@@ -38,7 +38,7 @@ def is_repository(workspace: Path) -> bool:
     return any((folder / ".git").exists() for folder in (workspace, *workspace.parents))
 
 
-def project_files(workspace: Path) -> tuple[str, ...]:
+def list_files(workspace: Path) -> tuple[str, ...]:
     """Return tracked and trackable files: without ignored or installed ones."""
     apart = (f"--exclude={each}" for each in UNTRACKED)
     output = _git(workspace, "ls-files", "-z", "--others", "--exclude-standard", *apart)
@@ -91,7 +91,7 @@ def read_blob(workspace: Path, held: str) -> bytes:
 
 def changed_files(workspace: Path, before: Mapping[str, str]) -> tuple[str, ...]:
     """Return the files that were added, changed or removed."""
-    now = project_files(workspace)
+    now = list_files(workspace)
     paths = ((name, workspace / name) for name in now)
     there = {name for name, path in paths if path.is_symlink() or path.is_file()}
     touched = {name for name in there if not has_content(workspace / name, before.get(name))}
@@ -194,7 +194,7 @@ def names_to_pack(workspace: Path) -> Collection[str]:
     """The files that are laid in, relative to the workspace."""
     every: Iterable[str] = _walked(workspace)
     if is_repository(workspace):
-        every = (*project_files(workspace), *_in_submodules(workspace))
+        every = (*list_files(workspace), *_in_submodules(workspace))
     return [name for name in every if not _is_installed(name)]
 
 
