@@ -79,9 +79,6 @@ def test_who_decides_by_what_is_out_of_date_is_told_so(still: Served) -> None:
     assert done.headers["ETag"] == still.ask("GET", f"/api/tasks/{task}").headers["ETag"]
 
 
-# Series -------------------------------------------------------------------------------------------
-
-
 # The rest -----------------------------------------------------------------------------------------
 
 

@@ -9,6 +9,7 @@ import asyncio
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import datetime, time, timedelta, tzinfo
+from enum import StrEnum
 from typing import Final, NoReturn, TypeAlias, TypeVar
 
 from msgspec import Struct, field
@@ -54,17 +55,6 @@ STATUS_WORDS: Final[Mapping[str, tuple[Status, ...]]] = {
     "running": tuple(status for status in Status if status in ACTIVE),
     "deleted": (Status.CANCELLED,),
 }
-_SOURCES: Final[Mapping[str, SourceKind]] = {
-    **{kind.value: kind for kind in SourceKind},
-    "mail": SourceKind.EMAIL,
-    "chat": SourceKind.CONVERSATION,
-    "calendar": SourceKind.CALDAV,
-}
-_TAINTS: Final = {each.value: each for each in Taint}
-_PRIORITIES: Final = {each.value: each for each in Priority}
-_CONTRACTS: Final = {each.value: each for each in ContractType}
-_TYPES: Final = {each.value: each for each in TaskType}
-_SORTS: Final = {each.value: each for each in SortOrder}
 
 
 class FilterContext(Struct, frozen=True):
@@ -183,7 +173,9 @@ def _refuse(wrong: str, known: Mapping[str, object], hint: str = "") -> NoReturn
     raise UnknownName(f"{wrong}; there is {', '.join(known)}{hint}.", field="q")
 
 
-def _one_of(name: str, known: Mapping[str, object]) -> Read:
+def _one_of(name: str, kind: type[StrEnum], more: Mapping[str, StrEnum] | None = None) -> Read:
+    """Return the reader of a filter that is one of a few words."""
+    known = {each.value: each for each in kind} | dict(more or {})
     return lambda found, value, _: replace(found, **{name: _word(name, value.lower(), known)})
 
 
@@ -201,6 +193,11 @@ _IS: Final[Mapping[str, Mapping[str, object]]] = {
     "unverified": {"unverified": True},
     "deleted": {"deleted": True},
 }
+_SOURCE_NAMES: Final = {
+    "mail": SourceKind.EMAIL,
+    "chat": SourceKind.CONVERSATION,
+    "calendar": SourceKind.CALDAV,
+}
 _Span: TypeAlias = tuple[datetime | None, datetime | None]
 _DUE: Final[Mapping[str, Callable[[FilterContext], _Span]]] = {
     "today": lambda at: (at.day(), at.day(1)),
@@ -211,19 +208,19 @@ _DUE: Final[Mapping[str, Callable[[FilterContext], _Span]]] = {
 _READ: Final[Mapping[str, Read]] = {
     "status": _status,
     "is": lambda found, value, _: replace(found, **_word("is", value.lower(), _IS)),
-    "source": _one_of("source", _SOURCES),
+    "source": _one_of("source", SourceKind, _SOURCE_NAMES),
     "channel": lambda found, value, at: replace(
         found, channel=at.channels.get(value.casefold(), value)
     ),
-    "priority": _one_of("priority", _PRIORITIES),
-    "taint": _one_of("taint", _TAINTS),
-    "contract": _one_of("contract", _CONTRACTS),
-    "type": _one_of("type", _TYPES),
+    "priority": _one_of("priority", Priority),
+    "taint": _one_of("taint", Taint),
+    "contract": _one_of("contract", ContractType),
+    "type": _one_of("type", TaskType),
     "series": lambda found, value, _: replace(found, series=series_id(value)),
     "due": _planned,
     "since": lambda found, value, at: replace(found, since=_moment("since", value, at)),
     "until": lambda found, value, at: replace(found, until=_moment("until", value, at)),
-    "sort": _one_of("sort", _SORTS),
+    "sort": _one_of("sort", SortOrder),
 }
 DUE_WORDS: Final[Sequence[str]] = tuple(_DUE)
 

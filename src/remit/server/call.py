@@ -39,7 +39,7 @@ _NUMBER: Final = re.compile(r"[0-9]{1,15}")
 
 
 class Call(OperationRequest, frozen=True, kw_only=True):
-    """A request that has come through the door."""
+    """An HTTP request of a known caller."""
 
     app: App
     path: Mapping[str, str]

@@ -97,7 +97,7 @@ VIEW: Final = QueryParameter("view", "In whose words.", {"enum": ["s3", "s4"], "
 
 
 def route_of(operation: Operation) -> Route:
-    """How programs ask for an operation."""
+    """Return the route by which programs ask for an operation."""
     kind = operation.arguments
 
     async def does(call: Call) -> CallResult:
@@ -129,14 +129,14 @@ def read(
     scope: Scope | None = None,
     public: bool = False,
 ) -> RouteTerms:
-    """What programs may look at."""
+    """Declare what programs may look at."""
     return RouteTerms(
         method="GET", path=path, gives=gives, query=query, tagged=tagged, scope=scope, public=public
     )
 
 
 def page(path: str, *query: str, scope: Scope | None = None, public: bool = False) -> RouteTerms:
-    """A page, or a part of one, with the names of its query parameters."""
+    """Declare a page, or a part of one, with the names of its query parameters."""
     known = tuple(map(QueryParameter, query))
     return RouteTerms(method="GET", path=path, query=known, scope=scope, public=public, page=True)
 
@@ -151,7 +151,7 @@ def form(  # noqa: PLR0913 - what a form may differ in
     files: bool = False,
     refused: Refused | None = None,
 ) -> Callable[[Act], Route]:
-    """What a form of a page sends; `files`: it may carry some.
+    """Declare a form of a page; `files`: it may carry files.
 
     Its fields are those of `body`, or of the type that the function's second parameter names.
     `refused` shows the page again if the input is wrong; without it the error has its own page.

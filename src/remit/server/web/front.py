@@ -92,7 +92,7 @@ async def _around(call: Call) -> dict[str, object]:
 
 
 async def _take_order(call: Call, given: OrderForm) -> MessageResult:
-    """What became of the words; work on a project is one task, and is not read as more."""
+    """Return what the words became; work on a project is always one task."""
     files = await named_files(call, given.file)
     if not given.project:
         answer = await perform(call, NewMessage(given.text, attachments=files))

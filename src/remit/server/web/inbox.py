@@ -311,7 +311,7 @@ async def _waiting(call: Call) -> WaitingReview:
 
 
 def _decision(review: Review, reply: NewAnswer) -> NewDecision:
-    """What the form means: an approved text that is not the draft is one of the owner's own."""
+    """Return the decision; an approved text that differs from the draft is an edit."""
     text = reply.words
     if reply.answer is ReviewAnswer.APPROVE:
         edited = (

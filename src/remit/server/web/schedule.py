@@ -198,7 +198,7 @@ def _arguments(call: Call, series: str, body: SeriesForm) -> dict[str, str]:
 
 @form("/schedule/refused", see_calendar_refusal)
 async def see_refusal(call: Call, refusal: RefusalForm) -> CallResult:
-    """The owner knows of it; if the event changes, it is told anew."""
+    """Mark a refused calendar event as seen; if it changes, it is shown again."""
     if not (await perform(call, refusal)).content["seen"]:
         sentence = "That event is not refused any more; look again."
         raise RequestRefused("not-found", sentence)

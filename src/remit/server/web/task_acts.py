@@ -31,7 +31,7 @@ class RetryForm(RequestBody, frozen=True):
 
 @form("/tasks/{id}/delete", tasks.delete_task)
 async def remove(call: Call, asked: DeleteTask) -> CallResult:
-    """Hide it, and go where the others are. What had ended can be shown again."""
+    """Delete the task and go to the list; there an ended one can be restored."""
     task = await call.app.db.read(stored.get, call.task_id)
     await perform(call, asked)
     return shell.redirect(f"/tasks?gone={task.id}" if task.ended else "/tasks")
@@ -152,7 +152,7 @@ def _values(call: Call, task: Task, version: str) -> dict[str, object]:
 
 
 def _change(call: Call, task: Task, edit: NewEdit) -> EditTask:
-    """What differs from how it is; the rest is not touched."""
+    """Return the fields that differ from the task; the others stay."""
     title, text = edit.title.strip(), edit.instructions.strip()
     if not title or not text:
         missing = "title" if not title else "instructions"
@@ -176,7 +176,7 @@ def _same(at: datetime, planned: datetime | None) -> bool:
 
 
 def _delivery(task: Task, edit: NewEdit) -> list[NewDelivery] | None:
-    """What goes where, if that differs; a text that is still to be written has none."""
+    """Return the deliveries if they differ; one without a text keeps none."""
     if not len(task.delivery) == len(edit.channel) == len(edit.to) == len(edit.text):
         return None
     rows = zip(task.delivery, edit.channel, edit.to, edit.text, strict=True)

@@ -96,7 +96,7 @@ async def act(call: Call, body: BulkForm) -> CallResult:
 
 
 async def _asked(call: Call, body: BulkForm, q: str) -> JsonMap:
-    """Through the same door as programs: one guarded move for each, or what would be refused."""
+    """Perform the operation that programs use, or only say what it would refuse."""
     ids, line = (None, q) if body.every else (body.id, None)
     return (await perform(call, Bulk(body.action, ids, line, not body.sure))).content
 
