@@ -51,7 +51,7 @@ class TaskRow(Struct, frozen=True):
     state: words.StatusLook
     sub: str
     chips: tuple[RowChip, ...]
-    row_timeline: RowTimeline
+    lane: RowTimeline
     cents: int | None
     at: datetime  # the last column: when it changed, or when it will run
 
@@ -122,7 +122,7 @@ def draw(
         state=state,
         sub=_sub(task, about, now.tzinfo),
         chips=chips(task, now.tzinfo, called),
-        row_timeline=row_timeline(task, about.runs, about.reviews, now),
+        lane=row_timeline(task, about.runs, about.reviews, now),
         cents=about.cents,
         at=(planned or task.last_updated).astimezone(now.tzinfo),
     )
