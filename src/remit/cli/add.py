@@ -67,9 +67,8 @@ def add(  # noqa: PLR0913 - all that a person may say at once
     settings, when = app_settings.load(), moment(at, in_)
     often = _repeats(settings, every, cron, tz, when)
     start = stamp(when) if when and not often else None
-    order = NewMessage(
-        typed_text(text), start, NewRepeats.from_series(often), priority, dry_run, wait
-    )
+    words, repeats = typed_text(text), NewRepeats.from_series(often)
+    order = NewMessage(words, start, repeats, priority, dry_run, wait)
     order, on = replace(order, watch=_watch(watch, watch_for)), _project_fields(project, files, prd)
     order = replace(order, attachments={} if dry_run else _upload_files(settings, file))
     given: NewTask | NewMessage = order

@@ -103,8 +103,8 @@ def why(
         out.line(StyledText(task.title, "bold"))
         out.line(because)
         out.line(rank)
-        for sentence in (*limit_sentences(task), *proven):
-            out.line(sentence)
+        for text in (*limit_sentences(task), *proven):
+            out.line(text)
         out.line()
         for event in happened:
             out.line(StyledText(f"{words.local(event.at)}  ", "dim"), styled(event))

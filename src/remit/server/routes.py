@@ -163,12 +163,8 @@ def form(  # noqa: PLR0913 - what a form may differ in
 
         async def does(call: Call) -> CallResult:
             sent = call.arguments(kind) if issubclass(kind, Arguments) else call.read(kind)
-            try:
-                return await (act(call, sent) if taken else act(call))
-            except (BadInput, Conflict) as wrong:
-                if refused is None:
-                    raise
-                return await refused(call, sent, wrong)
+            work = act(call, sent) if taken else act(call)
+            return await (_or_again(work, call, sent, refused) if refused else work)
 
         terms = RouteTerms(
             method="POST",
@@ -185,6 +181,16 @@ def form(  # noqa: PLR0913 - what a form may differ in
         return terms(does)
 
     return route
+
+
+async def _or_again(
+    work: Awaitable[CallResult], call: Call, sent: Struct, refused: Refused
+) -> CallResult:
+    """Show the page again if the input is wrong."""
+    try:
+        return await work
+    except (BadInput, Conflict) as wrong:
+        return await refused(call, sent, wrong)
 
 
 def routes_in(*modules: ModuleType) -> tuple[Route, ...]:
