@@ -140,6 +140,10 @@ class Terminal:
         env, out = self._environ(environ), subprocess.PIPE
         return forks.start(*PROGRAM, *words, env=env, stdout=out, stderr=stderr, fresh=self._fresh)
 
+    def start_writing(self, stdout: int, *words: str) -> forks.Started:
+        env, err = self._environ({}), subprocess.PIPE
+        return forks.start(*PROGRAM, *words, env=env, stdout=stdout, stderr=err, fresh=self._fresh)
+
     @contextmanager
     def up(self, *words: str, **environ: str) -> Iterator["Up"]:
         """Run a Remit here until the block ends."""

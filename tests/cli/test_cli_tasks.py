@@ -10,7 +10,7 @@ import pytest
 from remit.cli import clock, up_process
 from remit.store import reviews
 from remit.store.read_only import open_read_only
-from tests.cli.terminal import Terminal, task_of
+from tests.cli.terminal import LIMIT, Terminal, task_of
 from tests.soak import one_of
 
 pytestmark = one_of("seat")
@@ -125,6 +125,10 @@ def test_a_mistake_of_ours_is_a_sentence_too(tmp_path: Path) -> None:
     said, shown = seat.run("ls"), seat.run("ls", REMIT_DEBUG="1")
     (tmp_path / "file").write_text("in the way")
     nowhere = seat.run("add", "x", REMIT_HOME=str(tmp_path / "file" / "home"))
+    in_the_way = seat.run("ls", REMIT_HOME=str(tmp_path / "file"))
+    with Path("/dev/full").open("w") as full:
+        process = seat.start_writing(full.fileno(), "show", "--help")
+        _, crowded = process.communicate(timeout=LIMIT)
 
     assert said.code == 1
     assert "Remit stumbled" in said.err
@@ -133,6 +137,11 @@ def test_a_mistake_of_ours_is_a_sentence_too(tmp_path: Path) -> None:
     # A home that cannot be is named.
     assert nowhere.code == 1
     assert f"{tmp_path}/file" in nowhere.err
+    assert in_the_way.code == 2
+    assert in_the_way.err == f"REMIT_HOME is {tmp_path}/file, which is a file; name a directory.\n"
+    # A disk without room is no mistake of Remit.
+    assert process.returncode
+    assert crowded.startswith("The disk is full. Make room")
     assert "Not a directory" in nowhere.err
 
 

@@ -1,5 +1,6 @@
 """`remit`: runs the command that was typed, and handles its errors; without one, lists them all."""
 
+import errno
 import os
 import sys
 from collections.abc import Iterator, Sequence
@@ -76,10 +77,16 @@ def _fail(error: Exception, *, as_json: bool) -> int:
     return code
 
 
+_FULL: Final = frozenset({errno.ENOSPC, errno.EDQUOT})
+
+
 def _describe(error: Exception) -> tuple[str, int, str]:
     """Return the sentence, the code, and the problem's name."""
     if isinstance(error, RemitError):
         return str(error), codes.of_error(error), codes.problem_type(error)
+    if isinstance(error, OSError) and error.errno in _FULL:
+        sentence = "The disk is full. Make room and try again; what was acknowledged is safe."
+        return sentence, codes.FAILED, "urn:remit:problem:failed"
     if isinstance(error, OSError) and error.filename:
         sentence = f"{error.filename}: {error.strerror}. Look at that path, or at REMIT_HOME."
         return sentence, codes.FAILED, "urn:remit:problem:failed"

@@ -69,7 +69,7 @@ def is_locked(home: Path) -> bool:
     path = home / "lock"
     if not path.exists():
         return False
-    with path.open("a") as file:
+    with path.open("rb") as file:  # also in a directory that cannot be written
         try:
             fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
         except OSError:

@@ -20,7 +20,10 @@ _HALF_WRITTEN: Final = ".remit-half-written"
 def home_of(environ: Mapping[str, str]) -> Path:
     """Return the home directory: REMIT_HOME, or ~/.remit."""
     named = environ.get("REMIT_HOME")
-    return Path(named).expanduser().absolute() if named else Path.home() / ".remit"
+    home = Path(named).expanduser().absolute() if named else Path.home() / ".remit"
+    if home.is_file():
+        raise BadInput(f"REMIT_HOME is {home}, which is a file; name a directory.")
+    return home
 
 
 FileStamp: TypeAlias = tuple[int, ...]

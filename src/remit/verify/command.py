@@ -265,7 +265,7 @@ class CommandCheck:
         if isinstance(ended, SandboxRefusal):
             return CheckOutcome(Result.FAIL, ended.why)
         if ended.code == 0:
-            return CheckOutcome(Result.PASS, note=work.guard.sentence)
+            return CheckOutcome(Result.PASS, note=work.guard.settings_sentence)
         name = way.origin if way.detected else Path(way.argv[0]).name
         if ended.code is None:
             why, new = f"{name} was stopped after {self._seconds:g} seconds", None
@@ -279,7 +279,9 @@ class CommandCheck:
         if new:
             why = "\n".join((*new[:_MAX_NEW], f"{why}; {len(new)} of its complaints are new"))
         text = output_excerpt(why, self._redact(ended.output))
-        return CheckOutcome(Result.FAIL, "\n".join(filter(None, (text, work.guard.sentence))))
+        return CheckOutcome(
+            Result.FAIL, "\n".join(filter(None, (text, work.guard.settings_sentence)))
+        )
 
     async def _new(
         self, argv: Argv, work: ComparedWork, ended: SandboxResult, within: str

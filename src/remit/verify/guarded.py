@@ -63,6 +63,12 @@ class GuardedTests(Struct):
             return ""
         return f"Changed by the work, and used as they were before: {'; '.join(self.notes)}."
 
+    @property
+    def settings_sentence(self) -> str:
+        """The same of settings alone, for a tool that reads the tests as the work left them."""
+        names = tuple(f"{name} (" for name in self.settings)
+        return GuardedTests([each for each in self.notes if each.startswith(names)]).sentence
+
     def note_change(self, name: str, how: str, now: bytes | None) -> None:
         self.notes.append(f"{name} ({how})")
         self.changed[name] = content_digest(now)

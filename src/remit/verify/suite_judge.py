@@ -211,7 +211,9 @@ class SuiteJudge:
         judged = await self._judge_run(run, base, guard.settings, "", changed)
         if judged.result is Result.FAIL:
             return replace(judged, error=f"As the work left it: {judged.error}")
-        old = f"{before.ran or 0:,} of them ran without what the work changed in tests."
+        if before.ran is None:
+            return judged
+        old = f"{before.ran:,} of them ran without what the work changed in tests."
         return replace(judged, note=f"{judged.note} {old}")
 
     async def maybe_intended(self, judged: CheckOutcome) -> CheckOutcome:
