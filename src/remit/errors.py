@@ -133,6 +133,19 @@ class StoreMoved(StoreTrouble):
         )
 
 
+class StoreAway(StoreTrouble):
+    """The server of the database does not answer, or refuses us."""
+
+    def __init__(self, where: str, why: str) -> None:
+        secret = "password" in why or "authentication" in why
+        check = (
+            "Check PGPASSWORD or ~/.pgpass, and the user in the address (`[store] url`)."
+            if secret
+            else "Check the address (`[store] url`), and that the server is running."
+        )
+        super().__init__(f"The database {where} cannot be reached: {why}. {check}")
+
+
 class StoreBusy(StoreTrouble):
     def __init__(self, path: str, seconds: float) -> None:
         super().__init__(

@@ -11,18 +11,21 @@ from temporalio.bridge.worker import Worker as BridgeWorker
 from temporalio.client import Client
 
 from remit.engine.temporal import TemporalLink
+from remit.errors import StoreAway
 from remit.model.ids import TaskId
 from remit.settings import EngineSettings
 from tests.machines.temporal import TemporalServer
 
 HEARTBEAT = 5
+_FAILED = "activity_task_failed_event_attributes"
 
 
 class Work:
     """Legs end at once; a duty is done for ever."""
 
-    def __init__(self) -> None:
+    def __init__(self, error: Exception | None = None) -> None:
         self.legs: list[tuple[str, int]] = []
+        self.error = error  # of duties
 
     async def run_leg(self, task_id: TaskId, lease: int) -> str:
         self.legs.append((task_id, lease))
@@ -32,6 +35,8 @@ class Work:
         raise AssertionError(f"{task_id} {lease} needs no release")
 
     async def run_duty(self, _name: str) -> None:
+        if self.error is not None:
+            raise self.error
         await asyncio.Event().wait()
 
 
@@ -88,5 +93,27 @@ async def test_a_sign_of_life_comes_several_times_before_one_must(temporal: Temp
                     beats.append(beat)
             await asyncio.sleep(0.05)
         assert beats[2] - beats[0] < timedelta(seconds=HEARTBEAT)
+        await link.stop_serving()
+        await serving
+
+
+@pytest.mark.parametrize(
+    ("error", "traces"), [(StoreAway("db", "it is off"), False), (ValueError("a bug"), True)]
+)
+async def test_a_duty_that_a_server_ended_leaves_no_trace_in_the_log(
+    temporal: TemporalServer, caplog: pytest.LogCaptureFixture, error: Exception, *, traces: bool
+) -> None:
+    name = f"ends-{type(error).__name__}"
+    async with linked(temporal, name) as link:
+        serving = asyncio.create_task(link.serve(Work(error), [], 1))
+        await link.start_duty("series")
+        client = await Client.connect(temporal.address)
+        handle = client.get_workflow_handle(f"duty/{name}/series")
+        failed: list[object] = []
+        while not failed and not serving.done():
+            history = await handle.fetch_history()
+            failed = [each for each in history.events if each.HasField(_FAILED)]
+            await asyncio.sleep(0.05)
+        assert any(each.exc_info for each in caplog.records) is traces
         await link.stop_serving()
         await serving

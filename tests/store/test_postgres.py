@@ -10,7 +10,7 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from remit.errors import BadInput, Conflict, StoreBusy, StoreFull, StoreTrouble
+from remit.errors import BadInput, Conflict, StoreAway, StoreBusy, StoreFull, StoreTrouble
 from remit.files.kept_files import KeptFiles
 from remit.model.conversation import Action, Conversation, Role, TaskRef
 from remit.model.ids import ConversationId
@@ -107,7 +107,7 @@ MEANING = {
     "53100": StoreFull,
     "55P03": StoreBusy,
     "42601": StoreTrouble,
-    "57P01": StoreTrouble,
+    "57P01": StoreAway,
 }
 
 
@@ -119,6 +119,27 @@ def test_an_error_of_the_server_is_a_sentence_without_the_password(code: str) ->
 
     assert type(said) is MEANING[code]
     assert "secret" not in str(said)
+
+
+_TO = 'connection failed: connection to server at "::1", port 5432 failed: '
+NOT_REACHED = {
+    f'{_TO}FATAL:  password authentication failed for user "me"': (
+        'password authentication failed for user "me". Check PGPASSWORD or ~/.pgpass'
+    ),
+    f"{_TO}fe_sendauth: no password supplied": "no password supplied. Check PGPASSWORD",
+    f"{_TO}Connection refused\n\tIs the server running on that host and accepting TCP/IP "
+    "connections?": "Connection refused. Check the address",
+    f'{_TO}FATAL:  database "remit" does not exist': 'database "remit" does not exist. Check the',
+    "consuming input failed: server closed the connection unexpectedly\n\tThis probably means the "
+    "server terminated": "server closed the connection unexpectedly. Check the address",
+}
+
+
+@for_each(("error", "reason"), NOT_REACHED.items())
+def test_why_there_is_no_connection_is_said_once(error: str, reason: str) -> None:
+    said = trouble("postgresql://me:secret@db/remit", psycopg.OperationalError(error))
+
+    assert f"The database postgresql://db/remit cannot be reached: {reason}" in str(said)
 
 
 def test_a_server_that_is_too_old_is_refused(

@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 import psycopg
 import pytest
 
-from remit.errors import Conflict, LeaseLost, NotFound, RemitError, StoreTrouble
+from remit.errors import Conflict, LeaseLost, NotFound, RemitError, StoreAway, StoreTrouble
 from remit.model.recurrence import Repeats
 from remit.model.reply import Usage
 from remit.model.task import Task
@@ -186,7 +186,7 @@ async def test_a_server_that_goes_away_and_comes_back_is_said_and_used_again(
                         db.read(recall.has_any),
                         return_exceptions=True,
                     )
-                    assert [type(each) for each in lost] == 3 * [StoreTrouble]
+                    assert [type(each) for each in lost] == 3 * [StoreAway]
                     assert "cannot be reached" in str(lost[0])
             finally:
                 admin.execute("ALTER DATABASE store ALLOW_CONNECTIONS true")

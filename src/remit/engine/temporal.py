@@ -17,7 +17,11 @@ from typing import Final, Protocol, TypeVar
 from temporalio import activity
 from temporalio.client import Client, WorkflowExecutionStatus
 from temporalio.common import Priority, WorkflowIDReusePolicy
-from temporalio.exceptions import WorkflowAlreadyStartedError
+from temporalio.exceptions import (
+    ApplicationError,
+    ApplicationErrorCategory,
+    WorkflowAlreadyStartedError,
+)
 from temporalio.runtime import LoggingConfig, Runtime, TelemetryConfig, TelemetryFilter
 from temporalio.service import RPCError, RPCStatusCode
 from temporalio.worker import UnsandboxedWorkflowRunner, Worker
@@ -30,9 +34,10 @@ from remit.engine.temporal_workflows import (
     DutyWorkflow,
     LegWorkflow,
 )
-from remit.errors import Transient
+from remit.errors import StoreAway, Transient
 from remit.model.ids import TaskId
 from remit.settings import EngineSettings
+from remit.store.postgres.duties import DutyLost
 
 T = TypeVar("T")
 
@@ -293,6 +298,10 @@ class _Activities:
                 if ended.done():
                     return ended.result()
                 activity.heartbeat()
+        except (asyncio.CancelledError, DutyLost, StoreAway, Transient) as error:
+            # No fault of the code, so Temporal's library logs no trace.
+            benign = ApplicationErrorCategory.BENIGN
+            raise ApplicationError(str(error), category=benign) from None
         finally:
             done.cancel()  # Temporal has given it to another worker
 

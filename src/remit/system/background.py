@@ -17,7 +17,7 @@ from weakref import WeakValueDictionary
 
 from msgspec import Struct, field
 
-from remit.errors import StoreTrouble, Transient
+from remit.errors import StoreAway, StoreBusy, StoreFull, StoreTrouble, Transient
 
 FIRST_PAUSE_SECONDS: Final = 1.0
 LONGEST_PAUSE_SECONDS: Final = 60.0
@@ -26,6 +26,7 @@ LONGEST_NAP_SECONDS: Final = 30.0
 RECOVERED_AFTER: Final = timedelta(minutes=1)  # a loop that ran so long runs well again
 REPORT_AGAIN_AFTER: Final = timedelta(days=1)  # how often one that comes and goes is reported
 MAX_ERROR_CHARACTERS: Final = 500
+_PASSING: Final = (Transient, StoreAway, StoreBusy, StoreFull)
 _LOG: Final = logging.getLogger("remit.background")
 
 Work: TypeAlias = Callable[[], Coroutine[None, None, None]]
@@ -169,7 +170,7 @@ class Background:
         # The same failure is logged at the 1st, 2nd, 4th, 8th … time.
         if text != before.error or failures & (failures - 1) == 0:
             # What passes by itself is no fault of the code: there is nothing to trace back.
-            passes = isinstance(error, Transient)
+            passes = isinstance(error, _PASSING)
             sentence = "The background loop %r failed (%d in a row); it is started again.%s"
             why, trace = (f" {error}", None) if passes else ("", error)
             _LOG.error(sentence, before.name, failures, why, exc_info=trace)

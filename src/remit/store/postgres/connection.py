@@ -14,7 +14,7 @@ from psycopg.rows import DictRow, dict_row
 from psycopg.types.numeric import Int8Dumper
 from psycopg.types.string import StrDumperUnknown, TextLoader
 
-from remit.errors import Conflict, RemitError, StoreBusy, StoreFull, StoreTrouble
+from remit.errors import Conflict, RemitError, StoreAway, StoreBusy, StoreFull, StoreTrouble
 from remit.model.run import Event
 from remit.store.database import FOLDER, JournalTail, Params, Row, load_statements, statements
 
@@ -85,6 +85,12 @@ SERIALIZABLE: Final = frozenset(
 _LOST_RACE: Final = frozenset({"40001", "40P01", "23505"})
 _NO_CONNECTION: Final = frozenset({"", "08", "57", "28", "3D"})  # classes
 _IDLE_TOO_LONG: Final = "25P03"
+# What libpq says around the reason why there is no connection.
+_AROUND: Final = re.compile(
+    r"^(consuming input failed: )?(connection (failed|is bad): )?"
+    r"(connection to server (at|on) .*? failed: )?(fe_sendauth: )?(FATAL: +)?"
+    r"| (Is the server running|This probably means) .*$"
+)
 
 Connect: TypeAlias = Callable[[], psycopg.Connection[DictRow]]
 
@@ -295,8 +301,5 @@ def trouble(url: str, error: psycopg.Error) -> RemitError:
     if state[:2] == "53" or state == "25006":
         return StoreFull(where, text)
     if state[:2] in _NO_CONNECTION or state == _IDLE_TOO_LONG:
-        return StoreTrouble(
-            f"The database {where} cannot be reached: {text}. "
-            "Check `[store] url` in the settings, and that the server is running."
-        )
+        return StoreAway(where, _AROUND.sub("", text).rstrip("."))
     return StoreTrouble(f"The store could not do that: {text}.")
