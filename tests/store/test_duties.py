@@ -28,6 +28,7 @@ from remit.testing import FrozenClock
 from tests.store.scene import AT, BODY, DIGEST, WORKER, PostgresScene
 
 NAMES = {"": "remit", "code": "remit-code"}
+AT_ONCE = timedelta(0)
 
 
 async def test_who_was_replaced_writes_nothing_more(maker: PostgresScene) -> None:
@@ -112,14 +113,15 @@ def test_a_queue_that_no_worker_serves_takes_no_slot_and_holds_nothing_up(
         maker.sql("DELETE FROM worker_loads")
         maker.do(legs.report_load, state)
         found = legs.load(maker.tx, NAMES, AT)
-        wanted = ClaimFilter(found.free, {}, found.suspects == 0, timedelta(0), found.queues)
+        alone = found.suspects == 0
+        wanted = ClaimFilter(found.free, {}, alone, AT_ONCE, found.queues, legs.SUSPECT)
         taken = maker.do(queue.claim, DISPATCHED, wanted, maker.ids.run, AT)
         return sorted(each.task.id for each in taken)
 
     on_code = [maker.ready(assigned_agent="project:shop").id for _ in range(3)]
     crashed = maker.ready(assigned_agent="project:shop").id
     others = [maker.ready().id for _ in range(3)]
-    maker.sql("UPDATE tasks SET crashes = 1 WHERE id IN (?, ?)", crashed, others[2])
+    maker.sql("UPDATE tasks SET crashes = 2 WHERE id IN (?, ?)", crashed, others[2])
 
     assert claim_with(plain, 2) == sorted(others[:2])
     assert claim_with(plain, 2) == []  # both slots are taken
@@ -129,6 +131,24 @@ def test_a_queue_that_no_worker_serves_takes_no_slot_and_holds_nothing_up(
     # suspect need not wait for it.
     assert claim_with(plain, 3) == [others[2]]
     assert claim_with(plain, 3) == []
+
+
+@pytest.mark.parametrize(("deaths", "together"), [(1, 3), (2, 1)])
+def test_tasks_of_a_dead_machine_go_on_together_and_alone_after_a_second_death(
+    maker: PostgresScene, deaths: int, together: int
+) -> None:
+    for _ in range(3):
+        maker.ready()
+    maker.do(legs.report_load, WorkerState(WORKER, "here:1", ("remit",), 9, (), AT))
+    maker.sql("UPDATE tasks SET crashes = ?", deaths)
+
+    def claim() -> int:
+        alone = legs.load(maker.tx, NAMES, AT).suspects == 0
+        wanted = ClaimFilter(9, {}, alone, AT_ONCE, deaths=legs.SUSPECT)
+        return len(maker.do(queue.claim, DISPATCHED, wanted, maker.ids.run, AT))
+
+    assert claim() == together
+    assert claim() == 0
 
 
 def test_work_on_code_goes_on_where_its_folder_is_while_that_machine_lives(

@@ -50,7 +50,8 @@ class Dispatcher(LocalEngine):
         load = await self._db.read(legs.load, names, now)
         left = {name: n - load.sources.get(name, 0) for name, n in self._limits.sources.items()}
         ageing = timedelta(seconds=self._limits.ageing)
-        wanted = ClaimFilter(load.free, left, load.suspects == 0, ageing, load.queues)
+        alone = load.suspects == 0
+        wanted = ClaimFilter(load.free, left, alone, ageing, load.queues, deaths=legs.SUSPECT)
         if not load.free and not await self._db.read(queue.any_doubt, now):
             return False
         found = await self._db.write(queue.claim, DISPATCHED, wanted, self._ids.run, now)

@@ -57,6 +57,7 @@ class ClaimFilter(Struct, frozen=True):
     ageing: timedelta  # waiting time that outweighs one priority level
     # Of several machines: the room of each queue that one of them serves.
     queues: Mapping[str, int] = field(default_factory=_no_limit)
+    deaths: int = 1  # so many make a task a suspect
 
     @property
     def closed(self) -> tuple[str, ...]:
@@ -179,7 +180,8 @@ def _fitting(doubts: Sequence[Row], found: Sequence[Row], wanted: ClaimFilter) -
     most = len(chosen) + wanted.room
     suspected = False
     for row in found:
-        source, suspect = str(row["source_kind"]), bool(row["crashes"])
+        source = str(row["source_kind"])
+        suspect = rows.number(row["crashes"]) >= wanted.deaths
         queue = queue_of(row["assigned_agent"])
         if row["session_id"] in sessions or left.get(source, 1) <= 0 or (suspect and suspected):
             continue
@@ -205,6 +207,7 @@ def _due(tx: Tx, queue: int, now: datetime, wanted: ClaimFilter) -> list[Row]:
             "now": rows.ms(now),
             "limit": wanted.room,
             "suspects": wanted.suspects,
+            "deaths": wanted.deaths,
             "full": json.dumps(full),
             "closed": json.dumps(wanted.closed),
         },

@@ -47,7 +47,7 @@ SELECT * FROM tasks INDEXED BY tasks_by_status
 -- is ready and asked about all the same is held since a restore.
 SELECT * FROM tasks
  WHERE queue = :queue AND due_at <= :now
-   AND (crashes = 0 OR :suspects)
+   AND (crashes < :deaths OR :suspects)
    AND (:full = '[]' OR source_kind NOT IN (SELECT value FROM json_each(:full)))
    AND (status <> 'ready' OR NOT EXISTS (
      SELECT 1 FROM reviews WHERE task_id = tasks.id AND decided_at IS NULL))

@@ -16,6 +16,7 @@ from remit.store.queue import ClaimedTask
 
 DISPATCHED: Final = WorkerId("temporal")  # holds what was claimed and has no worker yet
 _TASK: Final = "task-"  # how the id of a task begins
+SUSPECT: Final = 2  # workers that died of a task: a machine may die of itself, hardly twice
 ALIVE: Final = timedelta(seconds=60)  # since the last beat of a worker that gets work
 
 
@@ -28,7 +29,7 @@ class QueueLoad(Struct, frozen=True):
     free: int  # slots of all workers that live
     queues: Mapping[str, int]  # of them, for each queue that one of them serves
     sources: Mapping[str, int]
-    suspects: int  # held tasks that were running when a worker died
+    suspects: int  # held tasks that two workers died of
 
 
 class HeldLeg(Struct, frozen=True):
@@ -69,7 +70,7 @@ def load(tx: Tx, names: Mapping[str, str], now: datetime) -> QueueLoad:
         max(0, free),
         {name: min(free, most - taken[name]) for name, most in slots.items()},
         Counter(str(row["source_kind"]) for row in served),
-        sum(bool(row["crashes"]) for row in served),
+        sum(rows.number(row["crashes"]) >= SUSPECT for row in served),
     )
 
 

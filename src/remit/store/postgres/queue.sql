@@ -3,7 +3,7 @@
 -- to claim is left to it. Of queues without room, or without a worker, nothing is claimed.
 SELECT * FROM tasks
  WHERE queue = :queue AND due_at <= remit_now(:now)
-   AND (crashes = 0 OR :suspects)
+   AND (crashes < :deaths OR :suspects)
    AND (:full = '[]' OR source_kind NOT IN (SELECT value FROM json_each(:full)))
    AND (:closed = '[]' OR CASE WHEN assigned_agent LIKE 'project:%' THEN 'code' ELSE '' END
      NOT IN (SELECT value FROM json_each(:closed)))
