@@ -4,6 +4,7 @@ import asyncio
 import os
 import select
 import threading
+import time
 from collections.abc import Sequence
 from contextlib import suppress
 from functools import partial
@@ -19,6 +20,9 @@ from remit.store.group_commit import GroupCommit, StoreConnection, WriteJob
 from remit.store.postgres.connection import Connect, PostgresTx, connect
 
 POLL_SECONDS: Final = 1.0
+# From one look at the journal to the next, at least. In a flood each commit would else have every
+# process read once more; what comes in a quiet moment is sealed at once.
+ROUND_SECONDS: Final = 0.02
 _BATCH: Final = 1000
 _CHANNEL: Final = "remit_journal"
 
@@ -54,13 +58,14 @@ class JournalSealer(threading.Thread):
     def run(self) -> None:
         may_seal = True
         while True:
-            stopping = self._stopping
+            stopping, began = self._stopping, time.monotonic()
             try:
                 if may_seal or stopping:
                     seal(self._connection)
                 self._catch_up()
                 if stopping:
                     return
+                time.sleep(max(0.0, began + ROUND_SECONDS - time.monotonic()))
                 may_seal = self._wait()
             except psycopg.Error:
                 if stopping:
@@ -82,14 +87,14 @@ class JournalSealer(threading.Thread):
         while True:
             # First what came with an answer: the socket does not tell of it again.
             notices = self._connection.notifies(timeout=0)
-            if max((int(each.payload) for each in notices), default=0) > self._told:
-                return False
+            is_sealed = max((int(each.payload) for each in notices), default=0) > self._told
             sources = [self._connection.fileno(), self._woken]
-            ready, _, _ = select.select(sources, [], [], POLL_SECONDS)
+            ready, _, _ = select.select(sources, [], [], 0 if is_sealed else POLL_SECONDS)
             if self._woken in ready:
                 os.read(self._woken, 65536)
-            if self._woken in ready or not ready:
                 return True
+            if is_sealed or not ready:
+                return not is_sealed
 
     def _replace_connection(self) -> None:
         self._connection.close()
