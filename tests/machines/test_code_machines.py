@@ -12,6 +12,7 @@ import pytest
 from remit.engine.dispatcher import SWEEP_SECONDS
 from remit.model.review import ReviewAnswer
 from remit.model.status import Status
+from remit.model.task import Task
 from remit.settings import EngineSettings
 from remit.store.database import Tx
 from remit.store.postgres import legs, work_copies
@@ -72,13 +73,7 @@ async def test_work_of_a_machine_that_is_gone_goes_on_elsewhere(
         if not copied:
             await shop.world.app.db.write(work_copies.remove, task.id)
         await shop.world.decide(asked, ReviewAnswer.APPROVE)
-        while (await shop.world.get(task.id)).status is not Status.RUNNING:  # noqa: ASYNC110 - for ada
-            await asyncio.sleep(0.05)
-        shop.world.clock.advance(legs.ALIVE)
-        for _ in range(3):
-            shop.world.clock.advance(timedelta(seconds=SWEEP_SECONDS + 1))
-            await asyncio.sleep(0.2)
-        await shop.world.run()
+        await _ada_is_missed(shop, task)
 
         done = await shop.world.get(task.id)
         if not copied:
@@ -87,6 +82,41 @@ async def test_work_of_a_machine_that_is_gone_goes_on_elsewhere(
         again = shop.hands["hand"].told[1:]
         assert len(again) == (0 if copied else 1)
         assert copied or "is gone, or on another machine" in again[0]
+
+
+@pytest.mark.parametrize("stale", [True, False])
+async def test_work_that_is_sent_back_goes_on_from_what_the_last_machine_left(
+    on_ada: Open, monkeypatch: pytest.MonkeyPatch, *, stale: bool
+) -> None:
+    """Ben may have an older folder of it, from before ada took it over."""
+    async with on_ada() as shop:
+        task = await shop.order()
+        asked = await shop.question()
+        await _ben_takes_over(shop, monkeypatch)
+        if stale:
+            ports = engine(shop)._rooms.code_ports
+            assert ports is not None
+            older = await ports.specialists._trees.open(str(shop.repo), task.id)
+            Path(older.folder, "older.txt").touch()  # noqa: ASYNC240 - a test
+        shop.hands["hand"].then(turn(GOOD), turn(write={"notes.txt": "again"}))
+        await shop.world.decide(asked, ReviewAnswer.BACK, "Add notes.")
+        await _ada_is_missed(shop, task)
+
+        folder = shop.folder(task)
+        assert (folder / "shop/price.py").read_text() == GOOD
+        assert (folder / "notes.txt").exists()
+        assert not (folder / "older.txt").exists()
+
+
+async def _ada_is_missed(shop: Shop, task: Task) -> None:
+    """Let time pass until ben gets what waits for ada."""
+    while (await shop.world.get(task.id)).status is not Status.RUNNING:  # noqa: ASYNC110 - for ada
+        await asyncio.sleep(0.05)
+    shop.world.clock.advance(legs.ALIVE)
+    for _ in range(3):
+        shop.world.clock.advance(timedelta(seconds=SWEEP_SECONDS + 1))
+        await asyncio.sleep(0.2)
+    await shop.world.run()
 
 
 async def _ben_takes_over(shop: Shop, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -261,9 +261,11 @@ class SpecialistPool:
         """
         place = self.project(task).path
         tree = await self._trees.open(place, task.id)
-        if task.round and not await can_merge(self._trees, tree, self._clock.now()):
-            await self._trees.remove(tree)
-            tree = await self._trees.open(place, task.id)
+        if task.round:
+            tree = await self._copies.take_up(tree)
+            if not await can_merge(self._trees, tree, self._clock.now()):
+                await self._trees.remove(tree)
+                tree = await self._trees.open(place, task.id)
         await self._copies.remove(tree)  # of an earlier folder
         return tree
 

@@ -10,6 +10,8 @@ from datetime import datetime
 from pathlib import Path
 from typing import Final
 
+from msgspec.structs import replace
+
 from remit.errors import Permanent
 from remit.model.task import Task
 from remit.specialist import tree as disk
@@ -79,6 +81,19 @@ class WorkCopies:
         copy = await self._db.read(work_copies.get, tree.task_id)
         if copy is None:  # the task has ended meanwhile
             return complete
+        return await self._replace(tree, copy)
+
+    async def take_up(self, tree: Worktree) -> Worktree:
+        """Return an opened folder as it was last left, which may have been on another machine."""
+        copy = None if self._db is None else await self._db.read(work_copies.get, tree.task_id)
+        if copy is None or copy.commit == await self._last_commit(tree):
+            return tree
+        left = replace(tree, base=_base_of(copy))
+        if await self._replace(left, copy):
+            return left
+        return await self._trees.open(tree.checkout, tree.task_id)
+
+    async def _replace(self, tree: Worktree, copy: WorkCopy) -> bool:
         with tempfile.TemporaryDirectory() as folder:
             bundle = Path(folder, "work.bundle")
             await asyncio.to_thread(bundle.write_bytes, copy.bundle)
@@ -95,3 +110,9 @@ class WorkCopies:
         words = ("rev-parse", "--quiet", "--verify", tree.copy_ref)
         found = await self._trees.git.run(tree.own_git, *words)
         return None if found.code else found.text
+
+
+def _base_of(copy: WorkCopy) -> str:
+    """Return the commit that a copy builds on: the head of a bundle names it behind a minus."""
+    head = copy.bundle.partition(b"\n\n")[0].splitlines()
+    return next(line[1:].split()[0].decode() for line in head if line.startswith(b"-"))
