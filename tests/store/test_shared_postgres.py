@@ -158,6 +158,8 @@ async def test_each_machine_notices_a_dump_and_starts_again_once_that_is_said(
         await work(home)
     copied = "DROP DATABASE many_lived; CREATE DATABASE many_lived TEMPLATE many_dumped;"
     postgres_server.psql(copied)
+    homes.append(tmp_path / "away")  # it has not seen what the dump has not
+    homes[-1].mkdir()
     for home in homes:
         with pytest.raises(StoreTrouble, match="put back from a dump"):
             await work(home)

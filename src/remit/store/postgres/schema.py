@@ -13,7 +13,7 @@ from psycopg.rows import DictRow
 
 from remit.errors import StoreForeign, StoreNewer, StoreTrouble
 from remit.model.run import Event
-from remit.store import after_restore, events
+from remit.store import after_restore, events, meta
 from remit.store.after_restore import HeldTasks
 from remit.store.database import FOLDER, Tx
 from remit.store.postgres import lock
@@ -26,8 +26,18 @@ VERSION: Final = "postgres_schema"  # in meta
 # migration that made it needless.
 OLDEST: Final = "postgres_oldest_schema"  # in meta: of processes that can work on this one
 OLDEST_ABLE: Final = 2
+DATABASE: Final = "postgres_database"  # in meta: the server's number of this database
 _MIGRATION_LOCK: Final = 0x524D4954  # "RMIT"
 _OLDEST_SERVER: Final = 170000
+
+
+_NUMBER: Final = (
+    "SELECT CAST(oid AS TEXT) AS number FROM pg_database WHERE datname = current_database()"
+)
+_RECORD_DATABASE: Final = (
+    f"INSERT INTO meta (key, value) SELECT '{DATABASE}', number FROM ({_NUMBER}) AS this"  # noqa: S608 - no input
+    " ON CONFLICT (key) DO NOTHING"
+)
 
 
 def prepare(url: str) -> None:
@@ -38,6 +48,7 @@ def prepare(url: str) -> None:
             with connection.transaction():
                 connection.execute("SELECT pg_advisory_xact_lock(%s)", [_MIGRATION_LOCK])
                 _migrate(url, connection)
+                connection.execute(_RECORD_DATABASE)
         except psycopg.Error as error:
             raise trouble(url, error) from error
 
@@ -104,8 +115,17 @@ def migrations() -> list[str]:
     return [path.read_text(encoding="utf-8") for path in named]
 
 
+_SAY_SO: Final = (
+    "was put back from a dump, run `remit restore` without a file: what may be done or sent since "
+    "then will wait for you."
+)
 FILE: Final = "last-event.json"
 _EVERY: Final = 100  # events between two writes of the file
+
+
+def _number_of_database(tx: Tx) -> str:
+    (row,) = tx.ask(_NUMBER)
+    return str(row["number"])
 
 
 class LastEventFile:
@@ -118,8 +138,15 @@ class LastEventFile:
         self._incarnation = 1
 
     def refuse_older(self, tx: Tx) -> None:
-        """Refuse a database that has lost what this machine saw in it, and nobody said so."""
+        """Refuse a database that came from a dump, and nobody said so.
+
+        It is another one than its tables were made in, or has lost what this machine saw in it.
+        """
         self._incarnation = after_restore.incarnation(tx)
+        if meta.get(tx, DATABASE) not in (None, _number_of_database(tx)):
+            raise StoreTrouble(
+                f"{self._where} is a new database with the tables of another one. If it {_SAY_SO}"
+            )
         if not self._path.exists():
             return
         seen = json.loads(self._path.read_text(encoding="utf-8"))
@@ -132,8 +159,7 @@ class LastEventFile:
         if not found or found[0].hash != seen["hash"]:
             raise StoreTrouble(
                 f"{self._where} is not as this Remit left it: event {seen['seq']:,} is missing or "
-                "another one. If it was put back from a dump, run `remit restore` without a file: "
-                "what may be done or sent since then will wait for you."
+                f"another one. If it {_SAY_SO}"
             )
 
     def follow(self, happened: Sequence[Event]) -> None:
@@ -170,6 +196,7 @@ def hold_back(url: str, home: Path, now: datetime) -> HeldTasks:
         with closing(PostgresTx(url, partial(connect, url))) as tx:
             tx.begin()
             held = after_restore.hold_back(tx, now)
+            meta.put(tx, DATABASE, _number_of_database(tx))
             tx.commit()
             LastEventFile(home, location(url)).write_last(tx)
     return held
