@@ -328,8 +328,14 @@ async def test_who_lost_a_duty_writes_nothing_and_the_next_does_the_work_once(
 
 
 @pytest.mark.timeout(200)
-async def test_a_worker_that_stops_gives_back_what_was_just_handed_to_it(
-    homes: list[Settings], providers: Providers, calendar: Server, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("lives", [False, True], ids=["it stops", "it serves anew"])
+async def test_a_worker_gives_back_what_was_just_handed_to_it(
+    homes: list[Settings],
+    providers: Providers,
+    calendar: Server,
+    monkeypatch: pytest.MonkeyPatch,
+    *,
+    lives: bool,
 ) -> None:
     """Temporal's library drops a leg that arrives as it takes on nothing more."""
     monkeypatch.setenv("CHAT_TOKEN", bot_server.TOKEN)
@@ -348,6 +354,15 @@ async def test_a_worker_that_stops_gives_back_what_was_just_handed_to_it(
         )
         assert dropped.workflow_execution.workflow_id == leg_id(held.task.id, 1)
 
-        await stopping.stop()
+        if lives:
+            await stopping._link.stop_serving()
+            serving = asyncio.create_task(stopping._serve([], 1))
+            while not stopping._link._workers:  # noqa: ASYNC110 - a thread has them
+                await asyncio.sleep(0.05)
+        else:
+            await stopping.stop()
         assert await stage.count("runs WHERE note = 'no worker began it'") == 1
         assert await stage.count("tasks WHERE worker IS NULL AND crashes = 0") == 1
+        if lives:
+            await stopping.stop()
+            await serving

@@ -168,6 +168,16 @@ async def test_each_machine_notices_a_dump_and_starts_again_once_that_is_said(
         await work(home)
 
 
+def test_a_row_that_others_only_refer_to_is_claimed(maker: PostgresScene) -> None:
+    """The index of earlier work may be writing about a task that is due."""
+    task = maker.ready()
+    with psycopg.connect(maker.url) as indexer:
+        row = "INSERT INTO snippets (task_id, words, beside) VALUES (%s, '', '')"
+        indexer.execute(row, [task.id])
+        assert [each.task.id for each in maker.claim()] == [task.id]
+        indexer.rollback()
+
+
 def test_a_machine_that_vanished_keeps_no_lock(maker: PostgresScene) -> None:
     """The server asks whether it is still there, also where the system asks after two hours."""
     found = maker.sql(

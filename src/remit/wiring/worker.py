@@ -86,25 +86,30 @@ class Worker:
         await app.leftovers.start(app.journal)
         start_upkeep(app)
         slots = app.settings.engine.parallel
-        app.background.start(SERVING, lambda: self._link.serve(self, queues, slots))
+        app.background.start(SERVING, lambda: self._serve(queues, slots))
         app.background.start("start of duties", self._ensure_duties)
 
     async def stop(self) -> None:
         """Take on nothing more, let running steps end, and leave the rest to others."""
         await asyncio.gather(self._engine.stop(), self._link.stop_serving())
-        with suppress(Transient, StoreTrouble):  # then Temporal notices after `heartbeat` seconds
-            await self._give_back()
+        await self._give_back()
+
+    async def _serve(self, queues: Sequence[str], slots: int) -> None:
+        await self._give_back()  # a connection that was lost may have dropped some, too
+        await self._link.serve(self, queues, slots)
 
     async def _give_back(self) -> None:
         """Release what Temporal handed to this worker just as it took on nothing more.
 
-        Its library drops such a leg; nobody would begin it.
+        Its library drops such a leg; nobody would begin it. If a server does not answer, Temporal
+        notices after `heartbeat` seconds.
         """
         db, link = self.app.db, self._link
-        for leg in await db.read(legs.held, self.app.clock.now()):
-            if not leg.begun and await link.was_handed_here(leg.task_id, leg.lease):
-                await link.end_leg(leg.task_id, leg.lease)
-                await self.release_leg(leg.task_id, leg.lease)
+        with suppress(Transient, StoreTrouble):
+            for leg in await db.read(legs.held, self.app.clock.now()):
+                if not leg.begun and await link.was_handed_here(leg.task_id, leg.lease):
+                    await link.end_leg(leg.task_id, leg.lease)
+                    await self.release_leg(leg.task_id, leg.lease)
 
     async def _ensure_duties(self) -> None:
         """Temporal may have lost everything; then all duties are started again."""

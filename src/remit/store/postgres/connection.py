@@ -24,7 +24,7 @@ _TOKEN: Final = re.compile(r"'[^']*'|--[^\n]*|(?<!:):(?P<name>[a-z_]\w*)|\?|%")
 _HINT: Final = re.compile(r" (NOT INDEXED|INDEXED BY \w+)")
 # SQLite reads the tables of a CROSS JOIN in their order; here the planner decides.
 _ORDERED_JOIN: Final = re.compile(r"CROSS JOIN (\w+(?: AS \w+)?) ON")
-_LOCK: Final = re.compile(r"\s+FOR UPDATE SKIP LOCKED(?=;$)")
+_LOCK: Final = re.compile(r"\s+FOR NO KEY UPDATE SKIP LOCKED(?=;$)")
 # Who asks about single tasks also sees what waits for its seal.
 _EVENTS: Final = re.compile(r"\b(FROM|JOIN) events\b")
 _LAST_EVENT: Final = re.compile(r"\b(JOIN) events(?= ON events.task_id = tasks.id)")

@@ -108,8 +108,10 @@ def release(tx: Tx, task_id: TaskId, lease: int, review_id: ReviewId, now: datet
 
     One that was lost on its way to a worker has not died of its work.
     """
-    query = "SELECT * FROM tasks WHERE id = ? AND lease = ? AND worker IS NOT NULL FOR UPDATE"
-    found = tx.ask(query, (task_id, lease))
+    found = tx.ask(
+        "SELECT * FROM tasks WHERE id = ? AND lease = ? AND worker IS NOT NULL FOR NO KEY UPDATE",
+        (task_id, lease),
+    )
     for row in found:
         if row["worker"] == DISPATCHED:
             queue.release_unbegun(tx, row, now)

@@ -14,7 +14,7 @@ SELECT * FROM tasks
       WHERE other.session_id = tasks.session_id AND other.worker IS NOT NULL)
  ORDER BY due_at, no
  LIMIT :limit
- FOR UPDATE SKIP LOCKED;
+ FOR NO KEY UPDATE SKIP LOCKED;
 
 -- name: list_due_doubts
 SELECT * FROM tasks
@@ -27,7 +27,7 @@ SELECT * FROM tasks
       WHERE other.session_id = tasks.session_id AND other.worker IS NOT NULL)
  ORDER BY no
  LIMIT :limit
- FOR UPDATE SKIP LOCKED;
+ FOR NO KEY UPDATE SKIP LOCKED;
 
 -- name: list_outlook
 SELECT column1 AS queue,
