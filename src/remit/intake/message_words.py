@@ -79,8 +79,9 @@ class MessageWords(WordLookup):
         gets = phrases_in_all("addressing", "gets")
         tables = (words.messages, words.particles, gets)
         found = ((at, t.at(self.keys, at)) for at in range(len(self.keys)) for t in tables)
-        verbs = ((at, hit) for at, hit in enumerate(self._verbs) if hit and hit[0].kind in _ORDERS)
-        return tuple(range(at, hit[1]) for at, hit in (*found, *verbs) if hit is not None)
+        named = [range(at, hit[1]) for at, hit in found if hit is not None]
+        verbs = ((at, hit) for at, hit in enumerate(self._verbs) if hit is not None)
+        return (*named, *(range(at, end) for at, (verb, end) in verbs if verb.kind in _ORDERS))
 
     def is_small_word(self, at: int) -> bool:
         """Whether a token means nothing by itself: a mark, "the", "please", "can you"."""

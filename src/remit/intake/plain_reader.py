@@ -26,23 +26,8 @@ from remit.model.contract import Clause, ClauseOutcome
 from remit.model.veto import VetoCue, VetoKind
 
 _FEW: Final = 4  # words
-_PAUSES: Final = (
-    ",",
-    ": ",
-    ". ",
-    "; ",
-    "! ",
-    "? ",
-    "\n",
-    "...",
-    "…",
-    " - ",
-    "–",
-    "—",
-    "(",
-    "<",
-    "#",
-)
+_BREAKS: Final = (": ", ". ", "; ", "! ", "? ", "...", " - ")
+_PAUSES: Final = (*_BREAKS, *",\n…–—(<#*")
 
 
 def read_plainly(text: str, *, now: datetime, zone: ZoneInfo, book: ContactBook) -> Extraction:

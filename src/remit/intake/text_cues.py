@@ -22,7 +22,7 @@ from remit.language.tokens import TokenKind, fold, is_sign
 from remit.model.veto import VetoCue, VetoKind
 
 _ALWAYS: Final = frozenset("()[]\n")  # these end a part even if no blank follows
-_OPENS: Final = frozenset("([<#")  # these begin a part even if no blank follows
+_OPENS: Final = frozenset("([<#*")  # these begin a part even if no blank follows
 _NEAR: Final = 3  # words at the beginning of a text
 _FEW: Final = 4  # words
 _HELD: Final = (VetoKind.DENIAL, VetoKind.HOLD)
@@ -39,7 +39,7 @@ class _Opening(StrEnum):
 
 _OPENINGS: Final = {
     **dict.fromkeys(".!?…\n", _Opening.SENTENCE),
-    **dict.fromkeys("-–—/()[]~", _Opening.ASIDE),
+    **dict.fromkeys("-–—/()[]~*", _Opening.ASIDE),
     **dict.fromkeys(",;:", _Opening.PAUSE),
 }
 
@@ -343,7 +343,6 @@ def _is_told_about(message: MessageWords, span: Span, person: str) -> bool:
             n in message.people
             or (n == left[-1] == verb - 1 and message.keys[n] in persons)
             or not (message.is_small_word(n) or message.is_order_word(n))
-            or message.is_work_verb(n)  # "translate tell Bob …"
         )
         for n in left
     )

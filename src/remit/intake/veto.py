@@ -183,7 +183,10 @@ def held_back(found: Extraction, text: str, book: ContactBook) -> Extraction:
 
 
 def _not_understood(found: Extraction) -> Iterator[VetoCue]:
-    """Yield what is asked about beside a text: it may change the text's meaning."""
+    """Yield what is asked about beside a text to others: it may change the text's meaning."""
+    free = (each for each in found.tasks if not found.questions_about(each))
+    if not any(reaches_others(each.deliveries) for each in free):
+        return
     for question in found.questions:
         clause = found.clauses[question.clause]
         if question.about in (QuestionTopic.RECIPIENT, QuestionTopic.CONTENT, QuestionTopic.TASK):

@@ -15,6 +15,7 @@ from remit.language.order_words import (
     order_words,
     words_of,
 )
+from remit.language.outside_text import pasted_lines
 from remit.language.time.clock_time import read_clock, read_number
 from remit.language.time.day import names_end
 from remit.language.time.phrase import TimePhrase, read_time
@@ -40,8 +41,10 @@ class WordLookup:
     @cached_property
     def language(self) -> str | None:
         """Return the code of the message's language; None if Remit does not read it."""
-        colon = next((n for n, key in enumerate(self.keys) if key == ":"), 0)
-        return language_of(self.tokens[:colon]) or language_of(self.tokens)
+        pasted = pasted_lines(self.raw)
+        own = [t for t in self.tokens if not pasted or self.line_at(t.start) not in pasted]
+        colon = next((n for n, token in enumerate(own) if token.key == ":"), 0)
+        return language_of(own[:colon]) or language_of(own or self.tokens)
 
     def own_words(self, name: str) -> frozenset[str]:
         """Return the single words of a list, in the message's language."""
