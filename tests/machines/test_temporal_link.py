@@ -5,6 +5,7 @@ import itertools
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from datetime import datetime, timedelta
+from typing import Final
 
 import pytest
 from temporalio.bridge.worker import Worker as BridgeWorker
@@ -17,7 +18,7 @@ from remit.settings import EngineSettings
 from tests.machines.temporal import TemporalServer
 
 HEARTBEAT = 5
-_FAILED = "activity_task_failed_event_attributes"
+_FAILED: Final = "activity_task_failed_event_attributes"
 
 
 class Work:
