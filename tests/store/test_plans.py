@@ -26,6 +26,9 @@ EVERY = sorted(statements())
 WHOLE = {
     "audit_gaps": "at the start, of small files",
     "audit_restores": "at the start, of small files",
+    "correct_sign_in_times": "after a wrong clock, of a few browsers",
+    "correct_token_times": "after a wrong clock, of a few programs",
+    "end_future_codes": "after a wrong clock, of a few codes",
     "count_unstarted_with_reviews": "the index holds only what is open",
     "count_by_status": "along two small indexes",
     "count_caller_tasks": "what one caller created, which the index of sources found",

@@ -56,8 +56,8 @@ def task_language(task: Task | None) -> str:
 def _language_of_message(text: str) -> str:
     """Return the language of a message; English if Remit does not read its own."""
     letters = text.strip()
-    told = language_of(tokenize(text[:_MOST_TOLD_BY])) if len(letters) > 1 else None
-    return told or DEFAULT_LANGUAGE
+    found = language_of(tokenize(text[:_MOST_TOLD_BY])) if len(letters) > 1 else None
+    return found or DEFAULT_LANGUAGE
 
 
 @cache
