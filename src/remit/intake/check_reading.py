@@ -337,8 +337,6 @@ class _Check(Struct, frozen=True):
         kinds = {fold(each.name): fold(each.kind) for each in message.book.channels}
         return frozenset(found | {name for name, kind in kinds.items() if kind in found})
 
-    # What ---------------------------------------------------------------------------------------
-
     def _content(
         self, made: CheckedTask, task: ReadTask, send: ReadSend, person: Contact | Question
     ) -> str | None:
@@ -374,8 +372,8 @@ class _Check(Struct, frozen=True):
         every = (*(d for draft in self.plain.tasks for d in draft.deliveries), *waits)
         ours = [each for each in every if each.recipient]
         same = [d for d in ours if d.recipient == recipient]
-        reminded = not same and self._is_reminded_of(words)
-        if (ours and not same) or reminded or not self.message.addresses(words):
+        inside = any(fold(words) in fold(each.content or "") for each in every)  # a reminder
+        if ((ours or inside) and not same) or not self.message.addresses(words):
             start, end = next(self.message.places(words), (0, 0))
             yield VetoCue(VetoKind.RECIPIENT, words, start, end)
         if content is None:
@@ -385,11 +383,6 @@ class _Check(Struct, frozen=True):
         if not known or may_be_no_text(self.message, content, words):
             start, end = next(self.message.places(content), (0, 0))
             yield VetoCue(VetoKind.TEXT, content[:60], start, end)
-
-    def _is_reminded_of(self, words: str) -> bool:
-        """Whether code reads that somebody is only named in a reminder of the owner."""
-        notes = (d.content or "" for draft in self.plain.tasks for d in draft.deliveries)
-        return any(fold(words) in fold(each) for each in notes)
 
     def _first(self, words: str | None) -> Iterable[Span]:
         place = next(self.message.places(words), None) if words else None
