@@ -65,7 +65,7 @@ def test_a_file_that_is_newer_damaged_or_of_another_program_is_refused(path: Pat
             pass
 
 
-def test_a_key_is_found_by_its_task_or_by_the_answer_it_got(tmp_path: Path) -> None:
+def test_a_key_is_found_by_its_task_or_by_the_request_that_had_it(tmp_path: Path) -> None:
     asyncio.run(_keys(tmp_path))
 
 
@@ -75,16 +75,19 @@ async def _keys(folder: Path) -> None:
         straight = await app.intake.admit(cue_admission.cue("One", ref="key:a"))
         await _reserve(app, "key:b")
         await _reserve(app, "key:c")
+        # Killed after the task was stored, and before the answer.
+        killed = await app.intake.admit(cue_admission.cue("Two", ref="api:d"))
+        await _reserve(app, "key:d", "api:d")
         kept = f'{{"location": null, "content": {{"id": "{straight.id}"}}}}'
         await app.db.write(callers.answer, _key("key:b"), 201, kept)
         with open_read_only(settings.database) as tx:
-            found = [by_key(tx, name) for name in ("a", "b", "c", "d")]
-    assert found == [[straight.id], [straight.id], [], []]
+            found = [by_key(tx, name) for name in ("a", "b", "c", "d", "e")]
+    assert found == [[straight.id], [straight.id], [], [killed.id], []]
 
 
-async def _reserve(app: App, name: str) -> None:
+async def _reserve(app: App, name: str, ref: str = "ref") -> None:
     now = app.clock.now()
-    await app.db.write(callers.reserve, _key(name), "digest", "ref", now)
+    await app.db.write(callers.reserve, _key(name), "digest", ref, now)
 
 
 def _key(name: str) -> RequestKey:

@@ -84,7 +84,11 @@ def by_key(tx: Tx, key: str) -> list[TaskId]:
         return [task.id for task in straight]
     for caller in _ADDS:
         kept = tx.one("get_key", {"caller": caller, "key": f"key:{key}"})
-        if kept is not None and kept["status"]:
+        if kept is not None and not kept["status"]:  # it was killed before its answer was stored
+            made = messages.of_message(tx, Source(SourceKind.MANUAL, str(kept["body"])))
+            if made:
+                return [task.id for task in made]
+        elif kept is not None:
             content = json.loads(str(kept["body"]))["content"]
             return [TaskId(str(each["id"])) for each in content.get("tasks", [content])]
     return []
