@@ -136,7 +136,8 @@ def test_who_asks_for_it_without_the_extra_is_told_what_is_missing(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setenv(ENDPOINT, "http://127.0.0.1:9/")
-    monkeypatch.setitem(sys.modules, "opentelemetry.sdk.metrics", None)
+    # By its full name: what another test imported before is found as an attribute.
+    monkeypatch.setitem(sys.modules, "opentelemetry.sdk.metrics.export", None)
 
     with pytest.raises(telemetry.NoOtlp, match=r"install `remit\[otel\]`"):
         telemetry.configured()
