@@ -25,7 +25,8 @@ from remit.channels.mail.account import Security, SmtpAccount
 from remit.channels.mail.letter import MailSender
 from remit.channels.mail.letter_head import address
 from remit.channels.mail.sending import EmailChannel
-from remit.channels.whatsapp.sending import WhatsAppChannel, WhatsAppNumber
+from remit.channels.whatsapp import WhatsAppLine
+from remit.channels.whatsapp.sending import WhatsAppChannel
 from remit.model.delivery import (
     Answer,
     Delivery,
@@ -113,13 +114,10 @@ def run_reports(size: int, home: Path) -> Measurement:
 
 async def _run_whatsapp(size: int, home: Path) -> Measurement:
     async with whatsapp.Provider() as provider:
-        line = WhatsAppNumber(
-            whatsapp.NUMBER_ID,
-            lambda: whatsapp.TOKEN,
-            owner=whatsapp.PERSON,
-            url=provider.url,
+        line = WhatsAppLine(
+            number_id=whatsapp.NUMBER_ID, token="", owner=whatsapp.PERSON, url=provider.url
         )
-        channel = OwnWhatsApp(line, HastyClock(), _just_now)
+        channel = OwnWhatsApp(line, lambda: whatsapp.TOKEN, HastyClock(), _just_now)
         measured = await _sent(size, home, channel)
         require_count("accepted", len({each.key for each in provider.accepted}), size + WARM_UP)
         require_count("accepted", len(provider.accepted), size + WARM_UP)

@@ -12,15 +12,11 @@ from typing import Final, TypeAlias
 import pytest
 from msgspec.structs import replace
 
-from remit.channels.webhook.sending import (
-    PAUSES,
-    HookGone,
-    UnconfirmedSend,
-    WebhookChannel,
-    WebhookTarget,
-)
-from remit.channels.whatsapp.bridge import BridgeAddress, BridgeChannel
-from remit.channels.whatsapp.sending import WhatsAppChannel, WhatsAppNumber
+from remit.channels.webhook import WebhookSettings
+from remit.channels.webhook.sending import PAUSES, HookGone, UnconfirmedSend, WebhookChannel
+from remit.channels.whatsapp import BridgeLink, WhatsAppLine
+from remit.channels.whatsapp.bridge import BridgeChannel
+from remit.channels.whatsapp.sending import WhatsAppChannel
 from remit.model.delivery import Accepted, Answer, Locked, Parcel, Refused, SendRetry, Unknown
 from remit.system.http_client import Token
 from remit.testing import START, FrozenClock
@@ -50,17 +46,17 @@ async def _just_now(_: str) -> datetime:
 
 
 def _whatsapp(url: str, token: Token, patience: float) -> WhatsAppChannel:
-    number = WhatsAppNumber(NUMBER_ID, token, url=f"{url}/v25.0")
-    return WhatsAppChannel(number, FrozenClock(), _just_now, patience=patience)
+    line = WhatsAppLine(number_id=NUMBER_ID, token="", url=f"{url}/v25.0")
+    return WhatsAppChannel(line, token, FrozenClock(), _just_now, patience=patience)
 
 
 def _bridge(url: str, token: Token, patience: float) -> BridgeChannel:
-    return BridgeChannel(BridgeAddress(url, token), FrozenClock(), patience=patience)
+    return BridgeChannel(BridgeLink(url=url), token, FrozenClock(), patience=patience)
 
 
 def _webhook(url: str, token: Token, patience: float) -> WebhookChannel:
-    hook = WebhookTarget(f"{url}/in?from=remit", token, private=True)
-    return WebhookChannel(hook, FrozenClock(), patience=patience)
+    hook = WebhookSettings(url=f"{url}/in?from=remit", secret="", private=True)
+    return WebhookChannel(hook, token, FrozenClock(), patience=patience)
 
 
 @dataclass(frozen=True)

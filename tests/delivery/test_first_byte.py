@@ -13,19 +13,13 @@ import pytest
 
 from remit.channels.mail.account import Security, SmtpAccount
 from remit.channels.mail.sending import EmailChannel
-from remit.channels.webhook.sending import PAUSES, WebhookChannel, WebhookTarget
-from remit.channels.whatsapp.bridge import BridgeAddress, BridgeChannel
+from remit.channels.webhook import WebhookSettings
+from remit.channels.webhook.sending import PAUSES, WebhookChannel
+from remit.channels.whatsapp import BridgeLink
+from remit.channels.whatsapp.bridge import BridgeChannel
 from remit.delivery.courier import Courier, ask
 from remit.errors import LeaseLost
-from remit.model.delivery import (
-    Accepted,
-    Answer,
-    Delivery,
-    Parcel,
-    SendCap,
-    SendHistory,
-    SendRetry,
-)
+from remit.model.delivery import Accepted, Answer, Delivery, Parcel, SendCap, SendHistory, SendRetry
 from remit.model.ids import DeliveryId, TaskId
 from remit.ports import Channel
 from remit.system import first_byte
@@ -92,7 +86,7 @@ class _Bridge(Listener):
 @asynccontextmanager
 async def bridge(log: list[str]) -> AsyncIterator[Channel]:
     async with _Bridge(log) as server:
-        channel = BridgeChannel(BridgeAddress(server.root, str), FrozenClock())
+        channel = BridgeChannel(BridgeLink(url=server.root), str, FrozenClock())
         yield channel
         await channel.close()
 
@@ -100,8 +94,8 @@ async def bridge(log: list[str]) -> AsyncIterator[Channel]:
 @asynccontextmanager
 async def hook(log: list[str]) -> AsyncIterator[Channel]:
     async with _Bridge(log) as server:
-        target = WebhookTarget(server.root, lambda: SIGNING, private=True)
-        yield WebhookChannel(target, FrozenClock())
+        hook = WebhookSettings(url=server.root, secret="", private=True)
+        yield WebhookChannel(hook, lambda: SIGNING, FrozenClock())
 
 
 @asynccontextmanager
@@ -161,7 +155,7 @@ async def test_who_was_stopped_after_the_claim_sends_nothing(
 
 async def test_a_server_that_is_not_there_is_written_down_and_a_pace_is_not() -> None:
     log: list[str] = []
-    channel = BridgeChannel(BridgeAddress(f"http://{HOST}:1", str), FrozenClock())
+    channel = BridgeChannel(BridgeLink(url=f"http://{HOST}:1"), str, FrozenClock())
     courier = Courier({"channel": channel}, shared=True)
     for _ in range(2):
         await courier.send(TO, "Hello", _Ledger(log, None))  # type: ignore[arg-type]
@@ -177,9 +171,8 @@ async def test_a_server_that_is_not_there_is_written_down_and_a_pace_is_not() ->
 
 async def test_the_pauses_of_a_hook_grow_although_nothing_was_reached() -> None:
     log: list[str] = []
-    channel = WebhookChannel(
-        WebhookTarget(f"http://{HOST}:1", lambda: SIGNING, private=True), FrozenClock()
-    )
+    hook = WebhookSettings(url=f"http://{HOST}:1", secret="", private=True)
+    channel = WebhookChannel(hook, lambda: SIGNING, FrozenClock())
     courier = Courier({"channel": channel}, shared=True)
     answer = await courier.send(TO, "Hello", _Ledger(log, None))  # type: ignore[arg-type]
 

@@ -21,13 +21,14 @@ from remit.channels.mail.account import Security, SmtpAccount
 from remit.channels.mail.letter import MailSender
 from remit.channels.mail.letter_head import address
 from remit.channels.mail.sending import EmailChannel
-from remit.channels.telegram.bot_api import BotAddress, address_of
+from remit.channels.telegram.bot_api import BotApi, address_of
 from remit.channels.telegram.sending import TelegramChannel
-from remit.channels.webhook.sending import WebhookChannel, WebhookTarget
-from remit.channels.whatsapp import message_text
+from remit.channels.webhook import WebhookSettings
+from remit.channels.webhook.sending import WebhookChannel
+from remit.channels.whatsapp import BridgeLink, WhatsAppLine, message_text
 from remit.channels.whatsapp import sending as whatsapp_
-from remit.channels.whatsapp.bridge import BridgeAddress, BridgeChannel
-from remit.channels.whatsapp.sending import WhatsAppChannel, WhatsAppNumber
+from remit.channels.whatsapp.bridge import BridgeChannel
+from remit.channels.whatsapp.sending import WhatsAppChannel
 from remit.contacts import edit
 from remit.contacts.book import ContactAddress, ContactEntry
 from remit.files.kept_files import KeptFiles
@@ -130,14 +131,17 @@ class Plan:
     def channel(self) -> Channel:
         made: PatientWhatsApp | PatientEmail | PatientHook | PatientTelegram
         limit, root = self.patience, f"http://127.0.0.1:{self.port}"
-        hook = WebhookTarget(f"{root}/in", lambda: hooks.SECRET, private=True)
+        hook = WebhookSettings(url=f"{root}/in", secret="", private=True)
         if self.kind == "hook":
-            return OwnHook(hook, FrozenClock(), patience=limit)
+            return OwnHook(hook, lambda: hooks.SECRET, FrozenClock(), patience=limit)
         if self.kind == "bridge":
-            link = BridgeAddress(root, str, owner=whatsapp.PERSON, knows_ids=True)
-            return BridgeChannel(link, Hasty(), patience=limit)
+            link = BridgeLink(url=root, owner=whatsapp.PERSON, knows_ids=True)
+            return BridgeChannel(link, str, Hasty(), patience=limit)
         if self.kind == "whatsapp":
-            made = PatientWhatsApp(self._line(), Hasty(), _just_now, patience=limit)
+            line = WhatsAppLine(
+                number_id=whatsapp.NUMBER_ID, token="", owner=whatsapp.PERSON, url=f"{root}/v25.0"
+            )
+            made = PatientWhatsApp(line, lambda: whatsapp.TOKEN, Hasty(), _just_now, patience=limit)
         elif self.kind == "email":
             account = SmtpAccount(loopback.HOST, self.port, Security.NONE)
             nina = address(mail.USER, "Nina")
@@ -145,18 +149,12 @@ class Plan:
                 account, MailSender(nina), FrozenClock(), owner=nina, patience=limit
             )
         elif self.kind == "telegram":
-            bot = BotAddress(lambda: bot_server.TOKEN, root)
+            bot = BotApi(lambda: bot_server.TOKEN, root)
             made = PatientTelegram(bot, Hasty(), patience=limit)
         else:
-            made = PatientHook(hook, FrozenClock(), patience=limit)
+            made = PatientHook(hook, lambda: hooks.SECRET, FrozenClock(), patience=limit)
         made.seconds = self.grace
         return made
-
-    def _line(self) -> WhatsAppNumber:
-        url = f"http://127.0.0.1:{self.port}/v25.0"
-        return WhatsAppNumber(
-            whatsapp.NUMBER_ID, lambda: whatsapp.TOKEN, owner=whatsapp.PERSON, url=url
-        )
 
 
 async def _just_now(_: str) -> datetime:

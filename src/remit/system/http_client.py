@@ -43,6 +43,16 @@ def _context(trust_env: bool, *_named: str | None) -> ssl.SSLContext:
 Token: TypeAlias = Callable[[], str]  # called at each send, so a renewed one needs no restart
 Fields: TypeAlias = Mapping[str, object]
 
+
+def hidden(token: Token) -> Token:
+    """Return a token that shows nothing to who prints what holds it."""
+
+    def look_up() -> str:
+        return token()
+
+    return look_up
+
+
 MAX_WAIT_SECONDS: Final = 3600.0  # a provider that asks for more is asked again then
 MAX_ANSWER_BYTES: Final = 65_536  # bytes of an answer; a provider says yes or no in far fewer
 _MAX_ERROR_CHARACTERS: Final = 200

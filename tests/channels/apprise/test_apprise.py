@@ -13,16 +13,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from remit.channels.apprise.sending import _KEYS, AppriseChannel, AppriseTarget, complaint
-from remit.model.delivery import (
-    Accepted,
-    Answer,
-    Locked,
-    Parcel,
-    Refused,
-    SendRetry,
-    Unknown,
-)
+from remit.channels.apprise.sending import _KEYS, AppriseChannel, complaint
+from remit.model.delivery import Accepted, Answer, Locked, Parcel, Refused, SendRetry, Unknown
 from remit.system import first_byte
 from tests.channels.whatsapp.whatsapp import Cut, Heard, Loopback, Order
 from tests.engine.rig import until
@@ -52,8 +44,9 @@ def channel(
     worker: Sequence[str] = WORKER,
     patience: float = 100.0,
 ) -> AppriseChannel:
-    targets = {"parks": AppriseTarget(lambda: address, private)}
-    return AppriseChannel(targets, owner="parks", patience=patience, worker=worker)
+    return AppriseChannel(
+        {"parks": lambda: address}, owner="parks", private=private, patience=patience, worker=worker
+    )
 
 
 def acted(script: str) -> tuple[str, ...]:
@@ -130,7 +123,7 @@ async def test_the_answer_says_no_more_than_was_seen_and_no_secret(
     answer = await made.send(PARCEL)
 
     assert type(answer) is row.answer
-    assert CANARY not in f"{answer!r} {made!r} {made._targets!r} {caplog.text}"
+    assert CANARY not in f"{answer!r} {made!r} {made._addresses!r} {caplog.text}"
     if isinstance(answer, Accepted):
         assert answer.ref == PARCEL.key
     else:
@@ -166,7 +159,7 @@ async def test_without_the_extra_it_says_what_to_install() -> None:
 
 
 async def test_the_worker_that_ships_can_be_started() -> None:
-    made = AppriseChannel({"a": AppriseTarget(lambda: "nosuchservice://x/y")}, owner="a")
+    made = AppriseChannel({"a": lambda: "nosuchservice://x/y"}, owner="a")
 
     # It lacks Apprise, or Apprise has no such service; either way it was there and said so.
     assert isinstance(await made.send(PARCEL), Refused | Locked)
@@ -196,7 +189,7 @@ async def test_only_a_target_that_the_operator_named_is_sent_to(name: str) -> No
 
 
 async def test_an_owner_without_a_target_is_not_guessed() -> None:
-    made = AppriseChannel({"parks": AppriseTarget(lambda: SLACK)}, worker=NEVER)
+    made = AppriseChannel({"parks": lambda: SLACK}, worker=NEVER)
 
     assert type(await made.send(PARCEL)) is Refused
     assert type(await made.send(Parcel("dlv-1", "parks", "Hello."))) is Accepted
@@ -238,9 +231,7 @@ async def test_an_address_that_cannot_be_read_now_is_asked_for_again_later() -> 
     def locked() -> str:
         raise OSError(f"locked, with {CANARY}")
 
-    answer = await AppriseChannel({"a": AppriseTarget(locked)}, owner="a", worker=NEVER).send(
-        PARCEL
-    )
+    answer = await AppriseChannel({"a": locked}, owner="a", worker=NEVER).send(PARCEL)
 
     assert type(answer) is SendRetry
     assert CANARY not in answer.why
@@ -369,8 +360,8 @@ async def test_the_real_apprise_takes_one_target_and_a_text_that_fits() -> None:
     async with Ntfy() as server:
         two = await channel(f"{server.address}/more", private=True).send(PARCEL)
         none = await channel("nosuchservice://x/y").send(PARCEL)
-        targets = {"a": AppriseTarget(lambda: server.address, private=True)}
-        wide = AppriseChannel(targets, owner="a", most=100_000, worker=WORKER)
+        address = {"a": lambda: server.address}
+        wide = AppriseChannel(address, owner="a", private=True, most=100_000, worker=WORKER)
         long = await wide.send(Parcel("dlv-1", None, "x" * 7801))
 
         assert server.heard == []

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from remit.channels.telegram.bot_api import BotAddress
+from remit.channels.telegram.bot_api import BotApi
 from remit.channels.telegram.polling import TelegramTrouble, TelegramWatch
 from remit.channels.telegram.sending import MAX_UNITS, TelegramChannel, render, split, units
 from remit.errors import BadInput
@@ -62,13 +62,13 @@ async def test_what_cannot_be_sent_is_refused_before_a_byte_leaves() -> None:
         channel = _channel(bot)
         for to, body in ((None, "Hi"), ("55120001", "Hi"), (HERE, " "), (HERE, "😀" * 2049)):
             assert isinstance(await channel.send(Parcel("dlv-1", to, body)), Refused)
-        unset = TelegramChannel(BotAddress(str, bot.root), FrozenClock())
+        unset = TelegramChannel(BotApi(str, bot.root), FrozenClock())
         assert isinstance(await unset.send(Parcel("dlv-1", HERE, "Hi")), Locked)
         assert bot.asked == []
         await channel.close()
         await unset.close()
     with pytest.raises(BadInput):
-        BotAddress(str, "http://api.telegram.org")
+        BotApi(str, "http://api.telegram.org")
 
 
 TEXTS = {
@@ -204,7 +204,7 @@ async def test_after_a_restore_no_answer_is_sent_that_may_be_out(tmp_path: Path)
 
 
 def _channel(bot: BotServer) -> TelegramChannel:
-    return TelegramChannel(BotAddress(lambda: TOKEN, bot.root), FrozenClock())
+    return TelegramChannel(BotApi(lambda: TOKEN, bot.root), FrozenClock())
 
 
 def telegram_world(home: Path, bot: BotServer, brain: Brain | None = None) -> World:

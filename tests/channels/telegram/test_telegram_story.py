@@ -9,15 +9,7 @@ from typing import cast
 import httpx2
 
 from remit.model.codec import JsonMap
-from tests.channels.telegram.bot_server import (
-    ANNA,
-    GROUP,
-    OWNER,
-    STRANGER,
-    TOKEN,
-    Fault,
-    Sent,
-)
+from tests.channels.telegram.bot_server import ANNA, GROUP, OWNER, STRANGER, TOKEN, Fault, Sent
 from tests.channels.telegram.chat_town import Town, add, paired, seat_of
 from tests.live.http_client import Client
 from tests.live.loopback import LIMIT_SECONDS

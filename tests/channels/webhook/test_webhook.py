@@ -8,28 +8,23 @@ from typing import Final
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec import structs
 
-from remit.channels.webhook import sending
+from remit.channels.webhook import WebhookSettings, sending
 from remit.channels.webhook.sending import (
     PAUSES,
     HookGone,
     UnconfirmedSend,
     WebhookChannel,
-    WebhookTarget,
     again,
     signed,
     signing_keys,
 )
 from remit.errors import BadInput
-from remit.model.delivery import (
-    Accepted,
-    Answer,
-    Locked,
-    Parcel,
-    Refused,
-    SendRetry,
-    Unknown,
-)
+from remit.model.delivery import Accepted, Answer, Locked, Parcel, Refused, SendRetry, Unknown
+from remit.system import safe_http
+from remit.system.http_client import Token
+from remit.system.safe_http import Resolve
 from remit.testing import FrozenClock
 from tests.channels.test_http_outcomes import SHORT, TABLE
 from tests.channels.webhook.hooks import OTHER, SECRET, Receiver, complaint
@@ -44,9 +39,20 @@ TEXTS = st.text(st.characters(exclude_categories=["Cs"]), min_size=1)
 SECRETS = st.binary(min_size=24, max_size=64)
 
 
-def hooked(receiver: Receiver, secret: str = SECRET, patience: float = 100.0) -> WebhookChannel:
-    hook = WebhookTarget(receiver.url, lambda: secret, private=True)
-    return WebhookChannel(hook, FrozenClock(), patience=patience)
+def hooked(
+    receiver: Receiver, secret: str | Token = SECRET, patience: float = 100.0
+) -> WebhookChannel:
+    return WebhookChannel(
+        WebhookSettings(url=receiver.url, secret="", private=True),
+        secret if callable(secret) else lambda: secret,
+        FrozenClock(),
+        patience=patience,
+    )
+
+
+def _outside(url: str, resolve: Resolve = safe_http.resolve_host, **more: object) -> WebhookChannel:
+    hook = structs.replace(WebhookSettings(url=url, secret=""), **more)
+    return WebhookChannel(hook, lambda: SECRET, FrozenClock(), resolve=resolve)
 
 
 @for_each("case", [case for case in TABLE if "black hole" not in case])
@@ -99,9 +105,7 @@ async def test_a_try_for_want_of_a_secret_leaves_no_doubt() -> None:
     held = [""]
     async with Receiver() as receiver:
         receiver.orders = [Order(status=410)]
-        channel = WebhookChannel(
-            WebhookTarget(receiver.url, lambda: held[0], private=True), FrozenClock()
-        )
+        channel = hooked(receiver, lambda: held[0])
         first = await channel.send(PARCEL)
         held[0] = SECRET
         second = await channel.send(Parcel(PARCEL.key, None, PARCEL.body, attempt=2))
@@ -236,7 +240,7 @@ async def test_without_a_sound_secret_nothing_is_sent(text: str) -> None:
 )
 def test_a_hook_with_a_bad_address_is_refused_at_the_door(url: str, private: bool) -> None:
     with pytest.raises(BadInput) as refused:
-        WebhookTarget(url, lambda: SECRET, private)
+        _outside(url, private=private)
 
     assert refused.value.field == "url"
     assert "pw" not in str(refused.value)
@@ -244,20 +248,18 @@ def test_a_hook_with_a_bad_address_is_refused_at_the_door(url: str, private: boo
 
 def test_a_source_must_be_a_uri() -> None:
     with pytest.raises(BadInput, match="urn:remit"):
-        WebhookTarget("https://hooks.example.com", lambda: SECRET, source="two words")
+        _outside("https://hooks.example.com", source="two words")
 
 
 @for_each("leads", [["127.0.0.1"], ["93.184.215.14", "10.0.0.1"], ["::1"]])
-async def test_a_name_that_leads_into_ones_own_network_is_refused_unsent(
-    leads: list[str],
-) -> None:
+async def test_a_name_that_leads_into_ones_own_network_is_refused_unsent(leads: list[str]) -> None:
     async def resolve(_host: str, _port: int) -> Sequence[str]:
         return leads
 
     async with Receiver() as receiver:
         port = receiver.root.rpartition(":")[2]
-        hook = WebhookTarget(f"https://hooks.example.com:{port}/in", lambda: SECRET)
-        answer = await WebhookChannel(hook, FrozenClock(), resolve=resolve).send(PARCEL)
+        channel = _outside(f"https://hooks.example.com:{port}/in", resolve)
+        answer = await channel.send(PARCEL)
 
         assert receiver.heard == []
     assert type(answer) is Refused
@@ -273,8 +275,7 @@ async def test_a_name_that_is_not_found_is_looked_up_again_later() -> None:
     async def resolve(_host: str, _port: int) -> Sequence[str]:
         raise OSError("no such name")
 
-    hook = WebhookTarget("https://hooks.example.com/in", lambda: SECRET)
-    answer = await WebhookChannel(hook, FrozenClock(), resolve=resolve).send(PARCEL)
+    answer = await _outside("https://hooks.example.com/in", resolve).send(PARCEL)
 
     assert type(answer) is SendRetry
 

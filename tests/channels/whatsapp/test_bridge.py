@@ -8,15 +8,10 @@ from typing import Final
 import pytest
 from msgspec.structs import replace
 
-from remit.channels.whatsapp.bridge import BridgeAddress, BridgeChannel
+from remit.channels.whatsapp import BridgeLink
+from remit.channels.whatsapp.bridge import BridgeChannel
 from remit.errors import BadInput
-from remit.model.delivery import (
-    Accepted,
-    Parcel,
-    Refused,
-    SendRetry,
-    Unknown,
-)
+from remit.model.delivery import Accepted, Parcel, Refused, SendRetry, Unknown
 from remit.testing import FrozenClock
 from tests.channels.whatsapp.whatsapp import TOKEN, BridgeProvider, Cut, Order
 from tests.tables import for_each
@@ -28,7 +23,7 @@ PARCEL: Final = Parcel("dlv-01JZ", HIDDEN, "Lumphini Park, mornings.")
 @dataclass
 class Desk:
     token: str = TOKEN
-    owner: str | None = None
+    owner: str = ""
     clock: FrozenClock = field(default_factory=FrozenClock)
 
 
@@ -37,8 +32,8 @@ async def bridged(
     provider: BridgeProvider, desk: Desk | None = None
 ) -> AsyncIterator[BridgeChannel]:
     desk = desk or Desk()
-    link = BridgeAddress(provider.root, lambda: desk.token, desk.owner, provider.knows_ids)
-    made = BridgeChannel(link, desk.clock)
+    link = BridgeLink(url=provider.root, owner=desk.owner, knows_ids=provider.knows_ids)
+    made = BridgeChannel(link, lambda: desk.token, desk.clock)
     try:
         yield made
     finally:
@@ -87,7 +82,7 @@ async def test_a_linked_device_writes_at_most_once_a_second() -> None:
 )
 def test_an_address_of_a_bridge_that_cannot_be_is_refused_in_a_sentence(url: str) -> None:
     with pytest.raises(BadInput):
-        BridgeAddress(url, str)
+        BridgeChannel(BridgeLink(url=url), str, FrozenClock())
 
 
 async def test_only_a_bridge_that_knows_ids_is_given_a_doubtful_message_again() -> None:

@@ -2,7 +2,7 @@
 
 import asyncio
 import socket
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
@@ -14,24 +14,11 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from remit.channels.parts import SendRate
+from remit.channels.whatsapp import WhatsAppLine
 from remit.channels.whatsapp.error_codes import CODES, means
-from remit.channels.whatsapp.sending import (
-    WhatsAppChannel,
-    WhatsAppNumber,
-    WhatsAppTemplate,
-    digits,
-    is_address,
-)
+from remit.channels.whatsapp.sending import WhatsAppChannel, digits, is_address
 from remit.errors import BadInput
-from remit.model.delivery import (
-    Accepted,
-    Answer,
-    Locked,
-    Parcel,
-    Refused,
-    SendRetry,
-    Unknown,
-)
+from remit.model.delivery import Accepted, Answer, Locked, Parcel, Refused, SendRetry, Unknown
 from remit.testing import START, FrozenClock
 from tests.channels.whatsapp.whatsapp import NUMBER_ID, PERSON, TOKEN, USER_ID, Cut, Order, Provider
 from tests.live.loopback import FunctionListener
@@ -40,7 +27,8 @@ from tests.tables import for_each, text_table
 
 DAY: Final = timedelta(days=1)
 PARCEL: Final = Parcel("dlv-01JZ", PERSON, "Lumphini Park, mornings.")
-NOTICE: Final = WhatsAppTemplate("remit_result", "en_US")
+LINE: Final = WhatsAppLine(number_id=NUMBER_ID, token="")
+NOTICE: Final = replace(LINE, template="remit_result", language="en_US")
 
 
 @dataclass
@@ -50,8 +38,7 @@ class Desk:
     token: str = TOKEN
     last: datetime | None = START
     clock: FrozenClock = field(default_factory=FrozenClock)
-    template: WhatsAppTemplate | None = None
-    owner: str | None = None
+    line: WhatsAppLine = LINE
     patience: float = 100.0
 
     async def last_inbound_at(self, _: str) -> datetime | None:
@@ -61,8 +48,8 @@ class Desk:
 @asynccontextmanager
 async def channel(url: str, desk: Desk | None = None) -> AsyncIterator[WhatsAppChannel]:
     desk = desk or Desk()
-    line = WhatsAppNumber(NUMBER_ID, lambda: desk.token, desk.owner, desk.template, url)
-    made = WhatsAppChannel(line, desk.clock, desk.last_inbound_at, patience=desk.patience)
+    line, token = replace(desk.line, url=url), lambda: desk.token
+    made = WhatsAppChannel(line, token, desk.clock, desk.last_inbound_at, patience=desk.patience)
     try:
         yield made
     finally:
@@ -166,8 +153,8 @@ async def test_what_fails_before_a_byte_leaves_leaves_nothing_in_doubt() -> None
         raise OSError("the disk is gone")
 
     async with Provider() as provider:
-        number = WhatsAppNumber(NUMBER_ID, lambda: TOKEN, url=provider.url)
-        made = WhatsAppChannel(number, FrozenClock(), fails)
+        line = replace(LINE, url=provider.url)
+        made = WhatsAppChannel(line, lambda: TOKEN, FrozenClock(), fails)
         assert isinstance(await made.send(PARCEL), SendRetry)
         await made.close()
         assert provider.heard == []
@@ -258,19 +245,21 @@ async def test_a_message_is_asked_for_as_the_cloud_api_wants_it() -> None:
 @for_each(
     ("recipient", "owner", "to"),
     [
-        (USER_ID, None, {"recipient": USER_ID}),
-        ("+972501234567", None, {"to": PERSON}),
-        ("+972 50-123 4567", None, {"to": PERSON}),
+        (USER_ID, "", {"recipient": USER_ID}),
+        ("+972501234567", "", {"to": PERSON}),
+        ("+972 50-123 4567", "", {"to": PERSON}),
         (None, PERSON, {"to": PERSON}),  # for the owner
     ],
 )
 async def test_a_message_goes_to_a_number_or_a_user_id_however_it_is_written(
-    recipient: str | None, owner: str | None, to: dict[str, str]
+    recipient: str | None, owner: str, to: dict[str, str]
 ) -> None:
     async with Provider() as provider:
         parcel = replace(PARCEL, recipient=recipient)
 
-        assert isinstance(await sent(provider, parcel, Desk(owner=owner)), Accepted)
+        assert isinstance(
+            await sent(provider, parcel, Desk(line=replace(LINE, owner=owner))), Accepted
+        )
         fields = provider.heard[0].fields
         assert {name: fields[name] for name in ("to", "recipient") if name in fields} == to
 
@@ -321,7 +310,7 @@ async def test_free_text_goes_only_to_who_wrote_within_a_day(
 
 async def test_when_the_window_is_shut_a_template_carries_the_very_text() -> None:
     async with Provider() as provider:
-        answer = await sent(provider, desk=Desk(last=None, template=NOTICE))
+        answer = await sent(provider, desk=Desk(last=None, line=NOTICE))
 
         assert isinstance(answer, Accepted)
         assert provider.accepted[0].kind == "template"
@@ -342,7 +331,7 @@ async def test_when_the_window_is_shut_a_template_carries_the_very_text() -> Non
 )
 async def test_in_a_template_a_text_is_one_line_with_all_its_words(body: str, line: str) -> None:
     async with Provider() as provider:
-        desk = Desk(last=None, template=NOTICE)
+        desk = Desk(last=None, line=NOTICE)
         answer = await sent(provider, replace(PARCEL, body=body), desk)
 
         assert isinstance(answer, Accepted)
@@ -352,7 +341,7 @@ async def test_in_a_template_a_text_is_one_line_with_all_its_words(body: str, li
 @for_each(("most", "fits"), [(1024, False), (4096, True)])
 async def test_a_long_text_goes_into_a_template_that_takes_it(most: int, *, fits: bool) -> None:
     async with Provider() as provider:
-        desk = Desk(last=None, template=replace(NOTICE, most=most))
+        desk = Desk(last=None, line=replace(NOTICE, template_limit=most))
         answer = await sent(provider, replace(PARCEL, body="x" * 1025), desk)
 
         assert len(provider.heard) == fits
@@ -363,9 +352,9 @@ async def test_a_long_text_goes_into_a_template_that_takes_it(most: int, *, fits
 
 async def test_a_template_with_several_variables_gets_a_parameter_for_each() -> None:
     async with Provider() as provider:
-        template = replace(NOTICE, parameters=("Nina's assistant", "It says: {text}"))
+        line = replace(NOTICE, template_parameters=("Nina's assistant", "It says: {text}"))
         provider.orders = [Order(status=400, code=132000)]
-        await sent(provider, desk=Desk(last=None, template=template))
+        await sent(provider, desk=Desk(last=None, line=line))
 
         fields = provider.heard[0].fields["template"]
     assert isinstance(fields, dict)
@@ -423,30 +412,30 @@ async def test_a_clock_that_was_set_back_holds_nobody_up() -> None:
 # Secrets and settings -----------------------------------------------------------------------------
 
 
-BAD_LINES: Final[list[Callable[[], object]]] = [
-    lambda: WhatsAppNumber("../me", str),
-    lambda: WhatsAppNumber("", str),
-    lambda: WhatsAppNumber(NUMBER_ID, str, url="http://graph.facebook.com/v25.0"),
-    lambda: WhatsAppNumber(NUMBER_ID, str, url="https://user:pw@graph.facebook.com/v25.0"),
-    lambda: WhatsAppNumber(NUMBER_ID, str, url="https://graph.facebook.com/v25.0?x="),
-    lambda: WhatsAppNumber(NUMBER_ID, str, url="https://graph.facebook.com/v25.0\r\n"),
-    lambda: WhatsAppNumber(NUMBER_ID, str, owner="Hanan"),
-    lambda: WhatsAppTemplate("Not a name"),
-    lambda: WhatsAppTemplate("fine", "english"),
-    lambda: WhatsAppTemplate("fine", "en", ("Nina",)),
-    lambda: WhatsAppTemplate("fine", "en", ("{text}", "{text}")),
-    lambda: WhatsAppTemplate("fine", "en", ("", "{text}")),
-    lambda: WhatsAppTemplate("fine", "en", most=5000),
+BAD_SETTINGS: Final[list[tuple[str, object]]] = [
+    ("number_id", "../me"),
+    ("number_id", ""),
+    ("url", "http://graph.facebook.com/v25.0"),
+    ("url", "https://user:pw@graph.facebook.com/v25.0"),
+    ("url", "https://graph.facebook.com/v25.0?x="),
+    ("url", "https://graph.facebook.com/v25.0\r\n"),
+    ("owner", "Hanan"),
+    ("template", "Not a name"),
+    ("language", "english"),
+    ("template_parameters", ("Nina",)),
+    ("template_parameters", ("{text}", "{text}")),
+    ("template_parameters", ("", "{text}")),
+    ("template_limit", 5000),
 ]
 
 
-@for_each("make", BAD_LINES)
-def test_a_setting_that_cannot_be_is_refused_in_a_sentence(make: Callable[[], object]) -> None:
-    with pytest.raises(BadInput) as refused:
-        make()
+@for_each(("field", "value"), BAD_SETTINGS)
+async def test_a_setting_that_cannot_be_is_refused_in_a_sentence(field: str, value: object) -> None:
+    line = replace(NOTICE, **{field: value})
+    with pytest.raises(BadInput, match=r"\.$") as refused:
+        WhatsAppChannel(line, str, FrozenClock(), Desk().last_inbound_at)
 
-    assert str(refused.value).endswith(".")
-    assert refused.value.field
+    assert refused.value.field == field
 
 
 # The table of numbers, the port -------------------------------------------------------------------

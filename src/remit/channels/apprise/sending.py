@@ -52,31 +52,24 @@ _CLOSED: Final = {
 _KEYS: Final = frozenset(_SERVICES["parameters"])
 
 
-@dataclass(frozen=True, slots=True)
-class AppriseTarget:
-    """An Apprise address, looked up at each send; it contains keys, so it is a secret."""
-
-    address: Token = field(repr=False)
-    private: bool = False  # a server in the operator's own network
-
-
 def build(section: AppriseTargets, context: ChannelContext) -> "AppriseChannel":
-    targets = {
-        target: AppriseTarget(context.keys.token(str(secret)), section.private)
-        for target, secret in section.targets.items()
-    }
-    return AppriseChannel(targets, owner=section.owner or None, name=context.name)
+    addresses = {name: context.keys.token(str(each)) for name, each in section.targets.items()}
+    owner = section.owner or None
+    return AppriseChannel(addresses, owner=owner, private=section.private, name=context.name)
 
 
 class AppriseChannel:
+    """Sends to addresses by their names; an address has keys in it, so it is a secret."""
+
     keeps: Final = SendGuarantee.NOTHING
     guidance: Final = "Short plain text without Markdown: it is read as a notification."
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - each is handed in by name
         self,
-        targets: Mapping[str, AppriseTarget],
+        addresses: Mapping[str, Token],
         *,
         owner: str | None = None,
+        private: bool = False,  # they may lie in the operator's own network
         name: str = "apprise",
         most: int = MOST,
         patience: float = PATIENCE,
@@ -84,7 +77,8 @@ class AppriseChannel:
     ) -> None:
         self.name: Final = name
         self.most: Final = most
-        self._targets = targets
+        self._addresses = {name: http_client.hidden(each) for name, each in addresses.items()}
+        self._private = private
         self._owner = owner
         self._patience = patience
         self._worker = worker
@@ -95,54 +89,44 @@ class AppriseChannel:
         return self._owner is not None
 
     def takes(self, address: str) -> bool:
-        return address in self._targets
+        return address in self._addresses
 
-    async def send(self, parcel: Parcel) -> Answer:
+    async def send(self, parcel: Parcel) -> Answer:  # noqa: PLR0911 - each is another reason
         """Send the body as it is, once; never wait, never retry."""
         name = parcel.recipient if parcel.recipient is not None else self._owner
-        target = self._targets.get(name or "")
+        address_of = self._addresses.get(name or "")
         wrong = http_client.unfit(parcel.body, self.most)
-        if target is None or wrong is not None:
+        if address_of is None or wrong is not None:
             return Refused(wrong or self._unknown(name))
         try:
-            address = target.address()
+            address = address_of()
         except Exception as error:  # noqa: BLE001 - no byte has left, and that must not be in doubt
             return SendRetry(f"The address of {name} cannot be read ({type(error).__name__}).")
-        closed = _closed(address, name)
-        if closed is not None:
-            return closed
+        bad = complaint(address) if address else None
+        if bad is not None:
+            return Refused(f"The target {name} cannot be used. {bad}")
+        if not address:
+            return Locked(f"The address of the target {name} is missing. Set it.")
+        if self._at_work >= _AT_ONCE:
+            return SendRetry("Apprise is busy with other messages.", _BUSY, spends=False)
         order = {
             "address": address,
             "body": parcel.body,
-            "private": target.private,
+            "private": self._private,
             "until": first_byte.deadline(),
         }
-        return await self._turn(order, parcel.key)
-
-    async def _turn(self, order: Mapping[str, object], key: str) -> Answer:
-        if self._at_work >= _AT_ONCE:
-            return SendRetry("Apprise is busy with other messages.", _BUSY, spends=False)
-        return _answer(await self._have_sent(order), key)
+        self._at_work += 1
+        try:
+            report = await _work(self._worker, json.dumps(order).encode(), self._patience)
+        finally:
+            self._at_work -= 1
+        return _answer(report, parcel.key)
 
     def _unknown(self, name: str | None) -> str:
-        known = ", ".join(sorted(self._targets)) or "none"
+        known = ", ".join(sorted(self._addresses)) or "none"
         if name is None:
             return f"The owner has no target here. Name one of: {known}."
         return f"There is no target {name!r:.60}; the operator named: {known}."
-
-    async def _have_sent(self, order: Mapping[str, object]) -> "AppriseReport":
-        self._at_work += 1
-        try:
-            return await _work(self._worker, json.dumps(order).encode(), self._patience)
-        finally:
-            self._at_work -= 1
-
-
-def _closed(address: str, name: str | None) -> Locked | Refused | None:
-    if not address:
-        return Locked(f"The address of the target {name} is missing. Set it.")
-    wrong = complaint(address)
-    return Refused(f"The target {name} cannot be used. {wrong}") if wrong is not None else None
 
 
 def complaint(address: str) -> str | None:

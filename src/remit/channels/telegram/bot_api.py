@@ -3,9 +3,9 @@
 The token is part of every address, so no address and no library's error text is ever shown.
 """
 
+import json
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from http import HTTPStatus
 from typing import Final, TypeAlias
@@ -62,23 +62,16 @@ class NoToken(Struct, frozen=True):
 BotAnswer = BotReply | HttpReply | HttpFailure | NoToken
 
 
-@dataclass(frozen=True, slots=True)
-class BotAddress:
-    token: Token = field(repr=False)
-    url: str = DEFAULT_URL
-
-    def __post_init__(self) -> None:
-        if not _URL.fullmatch(self.url):
-            sentence = f"The address {self.url!r:.60} must be https, such as {DEFAULT_URL}."
-            raise BadInput(sentence, field="url")
-
-
 class BotApi:
     """Calls methods of one bot, each once."""
 
-    def __init__(self, bot: BotAddress) -> None:
-        self._bot = bot
-        self._client = http_client.open_client(bot.url)
+    def __init__(self, token: Token, url: str = DEFAULT_URL) -> None:
+        if not _URL.fullmatch(url):
+            sentence = f"The address {url!r:.60} must be https, such as {DEFAULT_URL}."
+            raise BadInput(sentence, field="url")
+        self._token = http_client.hidden(token)
+        self._url = url
+        self._client = http_client.open_client(url)
 
     async def close(self) -> None:
         await self._client.aclose()
@@ -90,27 +83,25 @@ class BotApi:
         seconds: float = SEND_SECONDS,
         max_bytes: int = http_client.MAX_ANSWER_BYTES,
     ) -> BotAnswer:
-        token = self._bot.token()
-        if not _TOKEN.fullmatch(token):
-            return NoToken()
-        url = f"{self._bot.url}/bot{token}/{method}"
-        reply = await http_client.post(self._client, url, "", fields, seconds, max_bytes)
-        return reply if isinstance(reply, HttpFailure) else _reply(reply, token)
+        content = json.dumps(fields, ensure_ascii=False, separators=(",", ":")).encode()
+        return await self._post(method, "application/json", content, seconds, max_bytes)
 
     async def send_file(
         self, method: str, fields: Mapping[str, str], file: FileContent, seconds: float
     ) -> BotAnswer:
         """One call that carries a file."""
-        token = self._bot.token()
+        content = file.content
+        kind, body = http_client.form_with_file(fields, "document", file.name, file.type, content)
+        return await self._post(method, kind, body, seconds, http_client.MAX_ANSWER_BYTES)
+
+    async def _post(
+        self, method: str, kind: str, body: bytes, seconds: float, max_bytes: int
+    ) -> BotAnswer:
+        token = self._token()
         if not _TOKEN.fullmatch(token):
             return NoToken()
-        kind, body = http_client.form_with_file(
-            fields, "document", file.name, file.type, file.content
-        )
-        url = f"{self._bot.url}/bot{token}/{method}"
-        reply = await http_client.post_bytes(
-            self._client, url, {"content-type": kind}, body, seconds
-        )
+        url, headers = f"{self._url}/bot{token}/{method}", {"content-type": kind}
+        reply = await http_client.post_bytes(self._client, url, headers, body, seconds, max_bytes)
         return reply if isinstance(reply, HttpFailure) else _reply(reply, token)
 
     async def fetch_file(self, file_id: str, most: int) -> bytes | None:
@@ -120,7 +111,7 @@ class BotApi:
         path = fields.get("file_path") if isinstance(fields, dict) else None
         if not isinstance(path, str) or not _FILE_PATH.fullmatch(path) or ".." in path:
             return None
-        url = f"{self._bot.url}/file/bot{self._bot.token()}/{path}"
+        url = f"{self._url}/file/bot{self._token()}/{path}"
         return await http_client.get_bytes(self._client, url, {}, SEND_SECONDS, most)
 
 
@@ -169,7 +160,7 @@ def _refused(reply: BotReply) -> SendRetry | Refused | Locked | Unknown:
 
 async def check(token: str, url: str) -> JsonMap:
     """What the settings need to know of a bot; BadInput if the token is not one."""
-    bot = BotApi(BotAddress(lambda: token, url or DEFAULT_URL))
+    bot = BotApi(lambda: token, url or DEFAULT_URL)
     try:
         reply = await bot.call("getMe", {})
     finally:

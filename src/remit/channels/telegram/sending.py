@@ -19,7 +19,6 @@ from remit.channels.parts import SendRate
 from remit.channels.telegram import TelegramSettings
 from remit.channels.telegram.bot_api import (
     SEND_SECONDS,
-    BotAddress,
     BotAnswer,
     BotApi,
     BotReply,
@@ -131,7 +130,7 @@ _NO_OWNER: Final = "No chat is connected with you. Make a code with `remit chann
 
 
 def build(section: TelegramSettings, context: ChannelContext) -> "TelegramChannel":
-    bot = BotAddress(context.keys.token(section.token), section.url)
+    bot = BotApi(context.keys.token(section.token), section.url)
     return TelegramChannel(bot, context.clock, context.db, name=context.name)
 
 
@@ -148,7 +147,7 @@ class TelegramChannel:
 
     def __init__(
         self,
-        bot: BotAddress,
+        api: BotApi,
         clock: Clock,
         db: Database | None = None,
         *,
@@ -156,7 +155,7 @@ class TelegramChannel:
         patience: float = SEND_SECONDS,
     ) -> None:
         self.name: Final = name
-        self.api: Final = BotApi(bot)
+        self.api: Final = api
         self._clock = clock
         self._db = db
         self._patience = patience
@@ -269,20 +268,13 @@ def _keyboard(buttons: Sequence[ActionButton]) -> Mapping[str, object]:
     return {"inline_keyboard": rows}
 
 
-def _no_address(text: str) -> str:
-    example = address_of(123456789)
-    return (
-        f"{text!r:.60} is no Telegram address; one looks like {example}. `remit channels pair` "
-        "finds it."
-    )
-
-
 def _wrong(parcel: Parcel, name: str) -> str | None:
     """Why a parcel cannot be sent at all, in a sentence."""
     if parcel.recipient is None:
         return _NO_OWNER.format(name)
     if chat_of(parcel.recipient) is None:
-        return _no_address(parcel.recipient)
+        no_address = f"{parcel.recipient!r:.60} is no Telegram address; one looks like"
+        return f"{no_address} {address_of(123456789)}. `remit channels pair` finds it."
     if parcel.files:  # each is a message of its own, without words
         return None if len(parcel.files) == 1 and not parcel.body else _ONE_FILE
     body, length = parcel.body, units(parcel.body)

@@ -96,7 +96,9 @@ def read(call: HookCall, how: HookProof) -> HookEvent:
     if found is None:
         kind = outside_text.one_line(call.headers.get("x-github-event", ""))
         text = _text(content, call.body)
-        return HookEvent(_ref(call, how, None), kind, text, content, _is_ping(kind, content))
+        # GitHub only tests a new hook. The header is not signed, the body is.
+        ping = kind == "ping" and isinstance(content, dict) and {"zen", "hook_id"} <= {*content}
+        return HookEvent(_ref(call, how, None), kind, text, content, ping)
     about, payload = found
     signed = about if how is not HookProof.GITHUB or _is_structured(call) else None
     return HookEvent(_ref(call, how, signed), about["type"], _text(payload, call.body), payload)
@@ -226,11 +228,6 @@ def _json(text: bytes) -> Json:
     except (ValueError, RecursionError):
         return None
     return found
-
-
-def _is_ping(kind: str, content: Json) -> bool:
-    """Whether GitHub only tests a new hook. The header is not signed, the body is."""
-    return kind == "ping" and isinstance(content, dict) and {"zen", "hook_id"} <= {*content}
 
 
 def _text(content: Json, body: bytes) -> str:

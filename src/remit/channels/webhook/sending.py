@@ -19,7 +19,6 @@ import hmac
 import json
 import re
 from contextlib import suppress
-from dataclasses import dataclass, field
 from datetime import datetime
 from http import HTTPStatus
 from typing import Final
@@ -72,30 +71,14 @@ class HookGone(Locked, frozen=True):
     """Definitely not sent, and the receiver wants no more: the hook is off."""
 
 
-@dataclass(frozen=True, slots=True)
-class WebhookTarget:
-    """Where the events go. While a secret is replaced, it may be several, separated by spaces."""
-
-    url: str = field(repr=False)  # many URLs are secrets themselves
-    secret: Token = field(repr=False)
-    private: bool = False  # allows the operator's own machine and network
-    source: str = "urn:remit"
-
-    def __post_init__(self) -> None:
-        spot = address_rules.read_address(self.url, private=self.private)
-        if isinstance(spot, BlockedAddress):
-            raise BadInput(f"The hook cannot be used. {spot.why}", field="url")
-        if not _SOURCE.fullmatch(self.source):
-            raise BadInput("The source of a hook must be a URI, such as urn:remit.", field="source")
-
-
 def build(section: WebhookSettings, context: ChannelContext) -> "WebhookChannel":
     secret = context.keys.token(section.secret)
-    hook = WebhookTarget(section.url, secret, section.private, section.source)
-    return WebhookChannel(hook, context.clock, name=context.name, db=context.db)
+    return WebhookChannel(section, secret, context.clock, name=context.name, db=context.db)
 
 
 class WebhookChannel:
+    """Posts to one program. While its secret is replaced, there may be several, with spaces."""
+
     most: Final = MOST
     files: Final = FileLimits(1_000_000, 1_000_000)  # in the event, as base64
     keeps: Final = SendGuarantee.KEY
@@ -103,9 +86,10 @@ class WebhookChannel:
     grace: Final = 60.0  # seconds after which a receiver is sent it again
     guidance: Final = "A program reads this text. Write plain Markdown, without greeting or sign."
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - each is handed in by name
         self,
-        hook: WebhookTarget,
+        hook: WebhookSettings,
+        secret: Token,
         clock: Clock,
         *,
         name: str = "webhook",
@@ -113,11 +97,17 @@ class WebhookChannel:
         patience: float = PATIENCE,
         resolve: Resolve = safe_http.resolve_host,
     ) -> None:
+        spot = address_rules.read_address(hook.url, private=hook.private)
+        if isinstance(spot, BlockedAddress):
+            raise BadInput(f"The hook cannot be used. {spot.why}", field="url")
+        if not _SOURCE.fullmatch(hook.source):
+            raise BadInput("The source of a hook must be a URI, such as urn:remit.", field="source")
         self.name: Final = name
         self._db = db
         self._off: str | None = None  # why, without a database
         self._failed: dict[str, int] = {}  # by key: number of attempts, none of them unknown
         self._hook = hook
+        self._secret = http_client.hidden(secret)
         self._clock = clock
         self._patience = patience
         self._resolve = resolve
@@ -133,21 +123,19 @@ class WebhookChannel:
         certain = failed == parcel.attempt - 1
         if isinstance(answer, Refused) and not certain:
             return Unknown(f"{answer.why} But a try before this one may have arrived.")
-        if (
-            certain
-            and isinstance(answer, SendRetry | Locked)
-            and not isinstance(answer, UnconfirmedSend)
-        ):
+        unsent = isinstance(answer, SendRetry | Locked) and not isinstance(answer, UnconfirmedSend)
+        if certain and unsent:
             self._failed[parcel.key] = parcel.attempt
         return answer
 
     async def _try(self, parcel: Parcel) -> Answer:
-        wrong = _wrong(parcel)
-        if wrong is not None:
+        if not _KEY.fullmatch(parcel.key):
+            return Refused("The key of a delivery must have 1 to 200 letters, digits, - and _.")
+        if (wrong := http_client.unfit(parcel.body, MOST)) is not None:
             return Refused(wrong)
         try:
             off = await self._db.read(permissions.why_off, self.name) if self._db else self._off
-            keys = signing_keys(self._hook.secret())
+            keys = signing_keys(self._secret())
         except Exception as error:  # noqa: BLE001 - no byte has left, and that must not be in doubt
             why = f"The secret of the hook cannot be read ({type(error).__name__})."
             return again(why, parcel.attempt)
@@ -248,17 +236,10 @@ def again(why: str, attempt: int, *, wait: float | None = None, doubt: bool = Fa
     return (UnconfirmedSend if doubt else SendRetry)(why, after, spends=False)
 
 
-def _wrong(parcel: Parcel) -> str | None:
-    if not _KEY.fullmatch(parcel.key):
-        return "The key of a delivery must have 1 to 200 letters, digits, - and _."
-    return http_client.unfit(parcel.body, MOST)
-
-
 def _answer(reply: HttpReply | HttpFailure, parcel: Parcel, now: datetime) -> Answer:
     if isinstance(reply, HttpFailure):
-        why = (
-            "The hook was posted to, and then the line broke" if reply.left else "Could not connect"
-        )
+        broke = "The hook was posted to, and then the line broke"
+        why = broke if reply.left else "Could not connect"
         return again(f"{why} ({reply.why}).", parcel.attempt, doubt=reply.left)
     family = reply.status // 100
     if family == 2:  # noqa: PLR2004 - as the codes are grouped

@@ -10,7 +10,6 @@ that assigns its own ids cannot look one up; the delivery stays unknown.
 """
 
 import re
-from dataclasses import dataclass, field
 from datetime import datetime
 from http import HTTPStatus
 from typing import Final
@@ -33,46 +32,37 @@ _KEY: Final = re.compile(r"[\x21-\x7e]{1,200}")
 _GRACE: Final = 60.0  # seconds after which a bridge that knows ids is asked again
 
 
-@dataclass(frozen=True, slots=True)
-class BridgeAddress:
-    """Where the bridge listens, and its token."""
-
-    url: str
-    token: Token = field(repr=False)  # may be empty: a bridge on this machine needs none
-    owner: str | None = None
-    knows_ids: bool = False  # sends under the given id, and never twice
-
-    def __post_init__(self) -> None:
-        if not _URL.fullmatch(self.url):
-            raise BadInput(
-                f"The bridge's address {self.url!r:.60} must be http or https with a host and a "
-                "path, without a name, a query or a slash at the end.",
-                field="url",
-            )
-        if self.owner is not None and not _ADDRESS.fullmatch(digits(self.owner)):
-            raise BadInput(_no_address(self.owner), field="owner")
-
-
 def build(section: BridgeLink, context: ChannelContext) -> "BridgeChannel":
-    token = context.keys.token(section.token)
-    link = BridgeAddress(section.url, token, section.owner or None, section.knows_ids)
-    return BridgeChannel(link, context.clock, name=context.name, rates=Rates(context.db))
+    token, rates = context.keys.token(section.token), Rates(context.db)
+    return BridgeChannel(section, token, context.clock, name=context.name, rates=rates)
 
 
 class BridgeChannel(WhatsAppMessages):
+    """Sends by a bridge. The token may be empty: a bridge on this machine needs none."""
+
     def __init__(
         self,
-        link: BridgeAddress,
+        link: BridgeLink,
+        token: Token,
         clock: Clock,
         *,
         name: str = "whatsapp",
         patience: float = PATIENCE,
         rates: Rates | None = None,
     ) -> None:
+        if not _URL.fullmatch(link.url):
+            raise BadInput(
+                f"The bridge's address {link.url!r:.60} must be http or https with a host and a "
+                "path, without a name, a query or a slash at the end.",
+                field="url",
+            )
+        if link.owner and not _ADDRESS.fullmatch(digits(link.owner)):
+            raise BadInput(_no_address(link.owner), field="owner")
         super().__init__(name, link.url, link.owner, clock)
         self.keeps: Final = SendGuarantee.KEY if link.knows_ids else SendGuarantee.NOTHING
         self.grace: Final = _GRACE if link.knows_ids else 0.0
         self._link = link
+        self._token = http_client.hidden(token)
         self._patience = patience
         # A linked device that writes faster is taken for a machine.
         self._pace = SendRate(overall=1, name=name, rates=rates)
@@ -90,7 +80,7 @@ class BridgeChannel(WhatsAppMessages):
         if wrong is not None or to is None:
             return Refused(wrong or "The owner has no address on the bridge. Name one.")
         try:
-            token = self._link.token()
+            token = self._token()
         except Exception as error:  # noqa: BLE001 - no byte has left, and that must not be in doubt
             return SendRetry(f"The bridge cannot be used at the moment ({type(error).__name__}).")
         if token and not http_client.is_header_safe(token):
@@ -98,9 +88,8 @@ class BridgeChannel(WhatsAppMessages):
         now = self._clock.now()
         wait = await self._pace.take(to, parcel.key, now)
         if wait > 0 and paced:
-            return SendRetry(
-                "It is too soon for the next message by the bridge.", wait, spends=False
-            )
+            why = "It is too soon for the next message by the bridge."
+            return SendRetry(why, wait, spends=False)
         fields = {"to": to, "text": parcel.body, "id": parcel.key}
         url = f"{self._link.url}/messages"
         reply = await http_client.post(self._client, url, token, fields, self._patience)

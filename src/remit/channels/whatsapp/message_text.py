@@ -1,19 +1,13 @@
-"""A message as WhatsApp shows it: its text, and its file."""
+"""A message as WhatsApp shows it: its text, its buttons, its file."""
 
-import re
 from collections.abc import Iterable, Mapping
 from typing import Final
 
-import httpx2
 from markdown_it.token import Token
 from markdown_it.tree import SyntaxTreeNode
-from msgspec import Struct
 
 from remit.channels.markdown import PARSER, MarkdownWriter
 from remit.model.delivery import Parcel
-from remit.model.task_file import FileContent
-from remit.system import http_client
-from remit.system.http_client import HttpFailure, HttpReply
 
 _CODE: Final = "```"
 
@@ -97,10 +91,6 @@ def _placed(written: str, source: str) -> str:
     return "\n".join(edge + line for edge, line in zip(edges, lines, strict=True))
 
 
-_ID: Final = re.compile(r"[A-Za-z0-9_.:-]{1,200}")
-_HOST: Final = re.compile(r"https://[a-z0-9.-]+\.(?:fbsbx\.com|facebook\.com|whatsapp\.net)/")
-
-
 _MAX_BUTTONS: Final = 3  # beside each other
 
 
@@ -117,47 +107,9 @@ def free_message(parcel: Parcel) -> Mapping[str, object]:
 def _interactive(parcel: Parcel) -> Mapping[str, object]:
     """A message with buttons; WhatsApp shows more than three as a list."""
     body = {"text": parcel.body}
-    if len(parcel.buttons) <= _MAX_BUTTONS:
-        replies = [{"id": each.data, "title": each.label} for each in parcel.buttons]
-        keys = [{"type": "reply", "reply": each} for each in replies]
-        return {"type": "button", "body": body, "action": {"buttons": keys}}
     rows = [{"id": each.data, "title": each.label} for each in parcel.buttons]
+    if len(rows) <= _MAX_BUTTONS:
+        keys = [{"type": "reply", "reply": each} for each in rows]
+        return {"type": "button", "body": body, "action": {"buttons": keys}}
     action = {"button": "Decide", "sections": [{"title": "Your answer", "rows": rows}]}
     return {"type": "list", "body": body, "action": action}
-
-
-class MediaLine(Struct, frozen=True):
-    """Where files are given and fetched, and with which token."""
-
-    client: httpx2.AsyncClient
-    url: str
-    number_id: str
-    token: str
-    seconds: float
-
-    async def upload(self, file: FileContent) -> str | HttpReply | HttpFailure:
-        """Return what WhatsApp calls a file, or its other answer."""
-        fields = {"messaging_product": "whatsapp", "type": file.type}
-        kind, body = http_client.form_with_file(fields, "file", file.name, file.type, file.content)
-        headers = {"content-type": kind, "authorization": f"Bearer {self.token}"}
-        url = f"{self.url}/{self.number_id}/media"
-        reply = await http_client.post_bytes(self.client, url, headers, body, self.seconds)
-        ident = (
-            http_client.fields_of(reply.body).get("id") if isinstance(reply, HttpReply) else None
-        )
-        return ident if isinstance(ident, str) and _ID.fullmatch(ident) else reply
-
-    async def fetch(self, ident: str, most: int) -> bytes | None:
-        """Return the content of a file that somebody sent; None if it cannot be had."""
-        if not _ID.fullmatch(ident):
-            return None
-        headers = {"authorization": f"Bearer {self.token}"}
-        about = await http_client.get_bytes(
-            self.client, f"{self.url}/{ident}", headers, self.seconds, http_client.MAX_ANSWER_BYTES
-        )
-        place = http_client.fields_of(about).get("url")
-        # The token goes along, so the address must be Meta's own, or the one that we call.
-        near = self.url.startswith("http://127.0.0.1") and str(place).startswith(self.url)
-        if not isinstance(place, str) or not (near or _HOST.match(place)):
-            return None
-        return await http_client.get_bytes(self.client, place, headers, self.seconds, most)

@@ -9,15 +9,14 @@ import re
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from functools import partial
 from typing import Final, TypeAlias
-
-from msgspec import Struct
 
 from remit.channels import ChannelContext, parts
 from remit.channels.parts import SendRate
 from remit.channels.whatsapp import WhatsAppLine, message_text
 from remit.channels.whatsapp.error_codes import is_known, means
-from remit.channels.whatsapp.message_text import MediaLine, free_message
+from remit.channels.whatsapp.message_text import free_message
 from remit.errors import BadInput
 from remit.model.delivery import (
     Accepted,
@@ -48,6 +47,8 @@ _USER_ID: Final = re.compile(r"[A-Z]{2}\.(?:ENT\.)?[A-Za-z0-9]{1,128}")
 _URL: Final = re.compile(r"https://[a-z0-9.-]+(?::[0-9]{1,5})?/v[0-9]{1,3}\.[0-9]")
 _NEAR_URL: Final = re.compile(r"http://127\.0\.0\.1:[0-9]{1,5}/v[0-9]{1,3}\.[0-9]")
 _BREAKS: Final = re.compile(r"[ \t]*[\n\r\t]\s*| {5,}")  # what no template accepts
+_FILE_ID: Final = re.compile(r"[A-Za-z0-9_.:-]{1,200}")
+_FILE_HOST: Final = re.compile(r"https://[a-z0-9.-]+\.(?:fbsbx\.com|facebook\.com|whatsapp\.net)/")
 _MAX_BUTTON_TEXT: Final = 1024  # characters over buttons
 TEXT: Final = "{text}"  # placeholder for the text in a template's parameters
 
@@ -55,78 +56,39 @@ Request: TypeAlias = Mapping[str, object]
 LastInbound: TypeAlias = Callable[[str], Awaitable[datetime | None]]  # by send address
 
 
-class WhatsAppTemplate(Struct, frozen=True):
-    """An approved template: the values of its body's variables, in order."""
-
-    name: str
-    language: str = "en"
-    parameters: tuple[str, ...] = (TEXT,)
-    most: int = 1024  # characters of the text; without header, footer and buttons more are allowed
-
-    def __post_init__(self) -> None:
-        if not re.fullmatch(r"[a-z0-9_]{1,512}", self.name):
-            raise BadInput(
-                f"The template {self.name!r:.60} cannot be one: lower-case letters, digits and _.",
-                field="template",
-            )
-        if not re.fullmatch(r"[a-z]{2,3}(?:_[A-Z]{2})?", self.language):
-            raise BadInput(
-                f"The language {self.language!r:.60} is none of a template; write it like en_US.",
-                field="language",
-            )
-        if sum(each.count(TEXT) for each in self.parameters) != 1 or not all(self.parameters):
-            raise BadInput(
-                f"The parameters of a template must hold {TEXT} once and have no empty one; write "
-                f'them like ["Nina", "{TEXT}"].',
-                field="template_parameters",
-            )
-        if not 1 <= self.most <= MOST:
-            raise BadInput(f"template_limit must be 1 to {MOST}.", field="template_limit")
-
-
-@dataclass(frozen=True, slots=True)
-class WhatsAppNumber:
-    """The number that messages are sent from, and its token."""
-
-    number_id: str
-    token: Token = field(repr=False)
-    owner: str | None = None  # the owner's address
-    template: WhatsAppTemplate | None = None
-    url: str = "https://graph.facebook.com/v25.0"
-
-    def __post_init__(self) -> None:
-        if not re.fullmatch(r"[0-9]{1,32}", self.number_id):
-            raise BadInput(
-                f"The phone number id {self.number_id!r:.60} must be digits alone; "
-                "it stands beside the number in the app's WhatsApp settings.",
-                field="number_id",
-            )
-        if not (_URL.fullmatch(self.url) or _NEAR_URL.fullmatch(self.url)):
-            raise BadInput(
-                f"The address {self.url!r:.60} must be https and end with a version, "
-                "like https://graph.facebook.com/v25.0.",
-                field="url",
-            )
-        if self.owner is not None and not is_address(self.owner):
-            raise BadInput(_no_address(self.owner), field="owner")
-
-
 def build(section: WhatsAppLine, context: ChannelContext) -> "WhatsAppChannel":
     async def last_at(address: str) -> datetime | None:
         return await context.db.read(cues.last_at, context.name, address) if context.db else None
 
-    parameters, most = section.template_parameters, section.template_limit
-    number = WhatsAppNumber(
-        section.number_id,
-        context.keys.token(section.token),
-        section.owner or None,
-        WhatsAppTemplate(section.template, section.language, parameters, most)
-        if section.template
-        else None,
-        section.url,
-    )
-    rates = Rates(context.db)
-    return WhatsAppChannel(number, context.clock, last_at, name=context.name, rates=rates)
+    token, rates = context.keys.token(section.token), Rates(context.db)
+    return WhatsAppChannel(section, token, context.clock, last_at, name=context.name, rates=rates)
+
+
+def _check(line: WhatsAppLine) -> None:
+    """Refuse settings that no message could be sent with."""
+    name, language, values = line.template, line.language, line.template_parameters
+    if name and not re.fullmatch(r"[a-z0-9_]{1,512}", name):
+        sentence = f"The template {name!r:.60} cannot be one: lower-case letters, digits and _."
+        raise BadInput(sentence, field="template")
+    if name and not re.fullmatch(r"[a-z]{2,3}(?:_[A-Z]{2})?", language):
+        sentence = f"The language {language!r:.60} is none of a template; write it like en_US."
+        raise BadInput(sentence, field="language")
+    if name and (sum(each.count(TEXT) for each in values) != 1 or not all(values)):
+        sentence = (
+            f"The parameters of a template must hold {TEXT} once and have no empty one; write"
+        )
+        raise BadInput(f'{sentence} them like ["Nina", "{TEXT}"].', field="template_parameters")
+    if name and not 1 <= line.template_limit <= MOST:
+        raise BadInput(f"template_limit must be 1 to {MOST}.", field="template_limit")
+    if not re.fullmatch(r"[0-9]{1,32}", line.number_id):
+        sentence = f"The phone number id {line.number_id!r:.60} must be digits alone; it stands"
+        where = "beside the number in the app's WhatsApp settings."
+        raise BadInput(f"{sentence} {where}", field="number_id")
+    if not (_URL.fullmatch(line.url) or _NEAR_URL.fullmatch(line.url)):
+        sentence = f"The address {line.url!r:.60} must be https and end with a version, like"
+        raise BadInput(f"{sentence} https://graph.facebook.com/v25.0.", field="url")
+    if line.owner and not is_address(line.owner):
+        raise BadInput(_no_address(line.owner), field="owner")
 
 
 class WhatsAppMessages:
@@ -139,9 +101,9 @@ class WhatsAppMessages:
         "under 2000 characters. No markdown headings, code blocks, tables or bullet dashes."
     )
 
-    def __init__(self, name: str, url: str, owner: str | None, clock: Clock) -> None:
+    def __init__(self, name: str, url: str, owner: str, clock: Clock) -> None:
         self.name: Final = name
-        self._owner = owner
+        self._owner = owner or None
         self._clock = clock
         self._client = http_client.open_client(url)
 
@@ -170,9 +132,10 @@ class WhatsAppChannel(WhatsAppMessages):
     keeps: Final = SendGuarantee.NOTHING
     grace: Final = 900.0  # seconds in which a report settles what is in doubt
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - each is handed in by name
         self,
-        line: WhatsAppNumber,
+        line: WhatsAppLine,
+        token: Token,
         clock: Clock,
         last_inbound_at: LastInbound,
         *,
@@ -180,8 +143,10 @@ class WhatsAppChannel(WhatsAppMessages):
         patience: float = PATIENCE,
         rates: Rates | None = None,
     ) -> None:
+        _check(line)
         super().__init__(name, line.url, line.owner, clock)
         self._line = line
+        self._token = http_client.hidden(token)
         self._last_inbound_at = last_inbound_at
         self._patience = patience
         self._pace = SendRate(name=name, rates=rates)
@@ -216,25 +181,39 @@ class WhatsAppChannel(WhatsAppMessages):
 
     async def upload(self, parcel: Parcel) -> tuple[str, ...] | Answer:
         """Give the file to WhatsApp, which names it; the message that carries it is sent later."""
-        token, now = self._line.token(), self._clock.now()
+        token, now = self._token(), self._clock.now()
         if not http_client.is_header_safe(token):
             return Locked(_UNSET)
         if len(parcel.files) != 1 or parcel.body:
             return Refused("A file goes by WhatsApp as a message of its own, without other words.")
-        reply = await self.media(token).upload(parcel.files[0])
-        if isinstance(reply, str):
-            return (reply,)
+        file, url = parcel.files[0], f"{self._line.url}/{self._line.number_id}/media"
+        fields = {"messaging_product": "whatsapp", "type": file.type}
+        kind, body = http_client.form_with_file(fields, "file", file.name, file.type, file.content)
+        headers = {"content-type": kind, "authorization": f"Bearer {token}"}
+        reply = await http_client.post_bytes(self._client, url, headers, body, self._patience)
+        content = reply.body if isinstance(reply, HttpReply) else None
+        ident = http_client.fields_of(content).get("id")
+        if isinstance(ident, str) and _FILE_ID.fullmatch(ident):
+            return (ident,)
         answer = _answer(reply, token, now)
         # Nobody got anything, so what is unclear may be repeated.
         unclear = isinstance(answer, Unknown | Accepted)
         return SendRetry("WhatsApp did not take the file.") if unclear else answer
 
-    def media(self, token: str) -> MediaLine:
-        return MediaLine(self._client, self._line.url, self._line.number_id, token, self._patience)
-
     async def fetch_file(self, ident: str, most: int) -> bytes | None:
         """Return the content of a file that somebody sent; None if it cannot be had."""
-        return await self.media(self._line.token()).fetch(ident, most)
+        root, headers = self._line.url, {"authorization": f"Bearer {self._token()}"}
+        if not _FILE_ID.fullmatch(ident):
+            return None
+        get = partial(http_client.get_bytes, self._client)
+        limit = http_client.MAX_ANSWER_BYTES
+        about = await get(f"{root}/{ident}", headers, self._patience, limit)
+        place = http_client.fields_of(about).get("url")
+        # The token goes along, so the address must be Meta's own, or the one that we call.
+        near = root.startswith("http://127.0.0.1") and str(place).startswith(root)
+        if not isinstance(place, str) or not (near or _FILE_HOST.match(place)):
+            return None
+        return await get(place, headers, self._patience, most)
 
     async def refuses_files(self, address: str | None) -> str | None:
         """Return why this person can be sent no file now."""
@@ -254,14 +233,14 @@ class WhatsAppChannel(WhatsAppMessages):
         if wrong is not None or to is None:
             return Refused(wrong or _NO_OWNER)
         try:
-            free_text, token = await self._free_text(to, now), self._line.token()
+            free_text, token = await self._free_text(to, now), self._token()
         except Exception as error:  # noqa: BLE001 - no byte has left, and that must not be in doubt
             return SendRetry(f"WhatsApp cannot be used at the moment ({type(error).__name__}).")
         if not http_client.is_header_safe(token):
             return Locked(_UNSET)
         if parcel.uploads and not free_text:
             return Refused(_NO_FILE)
-        request = _request(parcel, to, free_text, self._line.template)
+        request = _request(parcel, to, free_text, self._line)
         return request if isinstance(request, Refused) else _Ready(to, request, token)
 
     async def _free_text(self, to: str, now: datetime) -> bool:
@@ -313,9 +292,7 @@ def _wrong(parcel: Parcel, to: str | None) -> str | None:
     return None if parcel.uploads else http_client.unfit(parcel.body, MOST)
 
 
-def _request(
-    parcel: Parcel, to: str, free_text: bool, template: WhatsAppTemplate | None
-) -> Request | Refused:
+def _request(parcel: Parcel, to: str, free_text: bool, section: WhatsAppLine) -> Request | Refused:
     frame: dict[str, object] = {
         "messaging_product": "whatsapp",
         "recipient_type": "individual",
@@ -324,29 +301,27 @@ def _request(
     }
     if free_text:
         return {**frame, **free_message(parcel)}
-    if template is None:
+    if not section.template:
         return Refused(
             "This person has not written to us in the last 24 hours, so WhatsApp takes a template "
             "only, and none is set. Ask them to write first, or set a template."
         )
     line = _BREAKS.sub("  ", parcel.body.strip())
-    if len(line) > template.most:
+    if len(line) > section.template_limit:
         return Refused(
             "This person has not written to us in the last 24 hours, and the text has "
-            f"{len(line)} characters; the template takes {template.most}. Shorten it, ask them to "
-            "write first, or raise template_limit if your template has a body alone."
+            f"{len(line)} characters; the template takes {section.template_limit}. Shorten it, ask "
+            "them to write first, or raise template_limit if your template has a body alone."
         )
-    return {**frame, "type": "template", "template": _filled(template, line)}
-
-
-def _filled(template: WhatsAppTemplate, line: str) -> Request:
-    texts = [each.replace(TEXT, line) for each in template.parameters]
-    parameters = [{"type": "text", "text": each} for each in texts]
-    return {
-        "name": template.name,
-        "language": {"code": template.language},
-        "components": [{"type": "body", "parameters": parameters}],
+    texts = [each.replace(TEXT, line) for each in section.template_parameters]
+    filled = {
+        "name": section.template,
+        "language": {"code": section.language},
+        "components": [
+            {"type": "body", "parameters": [{"type": "text", "text": each} for each in texts]}
+        ],
     }
+    return {**frame, "type": "template", "template": filled}
 
 
 def _answer(reply: HttpReply | HttpFailure, token: str, now: datetime) -> Answer:
@@ -371,10 +346,7 @@ def _answer_of_code(reply: HttpReply, token: str, now: datetime) -> Answer | Non
         return None
     if not is_known(code) and reply.status // 100 != _CLIENT_ERROR:
         return None
-    return means(code, _words(error, token), http_client.wait_of(reply, now))
-
-
-def _words(error: Mapping[str, object], token: str) -> str:
     more = error.get("error_data")
     details = more.get("details") if isinstance(more, dict) else None
-    return http_client.clean(details or error.get("message"), token)
+    text = http_client.clean(details or error.get("message"), token)
+    return means(code, text, http_client.wait_of(reply, now))
