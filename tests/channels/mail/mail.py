@@ -137,12 +137,7 @@ class PostOffice:
         return AuthResult(success=good, handled=False)
 
     async def handle_MAIL(  # noqa: N802 - the library's name
-        self,
-        _: SMTP,
-        __: Session,
-        envelope: Envelope,
-        address: str,
-        ___: list[str],
+        self, _: SMTP, __: Session, envelope: Envelope, address: str, ___: list[str]
     ) -> str:
         if "MAIL" in self.says:
             return self.says["MAIL"]
@@ -150,12 +145,7 @@ class PostOffice:
         return "250 2.1.0 OK"
 
     async def handle_RCPT(  # noqa: N802 - the library's name
-        self,
-        _: SMTP,
-        __: Session,
-        envelope: Envelope,
-        address: str,
-        ___: list[str],
+        self, _: SMTP, __: Session, envelope: Envelope, address: str, ___: list[str]
     ) -> str:
         said = self.says.get("RCPT", "250 2.1.5 OK")
         if said.startswith("2"):

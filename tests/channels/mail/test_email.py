@@ -17,15 +17,7 @@ from remit.channels.mail.letter import MailContent, MailSender, MailThread
 from remit.channels.mail.letter_head import MailAddress, address
 from remit.channels.mail.sending import EmailChannel
 from remit.errors import BadInput
-from remit.model.delivery import (
-    Accepted,
-    Answer,
-    Locked,
-    Parcel,
-    Refused,
-    SendRetry,
-    Unknown,
-)
+from remit.model.delivery import Accepted, Answer, Locked, Parcel, Refused, SendRetry, Unknown
 from remit.testing import START, FrozenClock
 from tests.channels.mail.mail import PASSWORD, USER, Authority, PostOffice, Scripted
 from tests.live.loopback import HOST
@@ -384,11 +376,7 @@ async def test_what_is_neither_yes_nor_no_is_a_doubt_only_after_the_last_dot(
 
 
 @for_each(
-    "says",
-    [
-        {"RCPT": "250 OK\r\n354 go on\r\n250 taken"},
-        {"DATA": "354 go on\r\n250 taken"},
-    ],
+    "says", [{"RCPT": "250 OK\r\n354 go on\r\n250 taken"}, {"DATA": "354 go on\r\n250 taken"}]
 )
 async def test_a_yes_that_was_said_before_the_letter_was_given_does_not_count(
     says: dict[str, str],

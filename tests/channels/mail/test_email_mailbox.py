@@ -29,15 +29,7 @@ from remit.errors import BadInput
 from remit.model.delivery import Accepted, Parcel, Refused, SendRetry, Unknown
 from remit.model.ids import DeliveryId
 from remit.testing import START, FrozenClock
-from tests.channels.mail.mail import (
-    PASSWORD,
-    SERVERS,
-    USER,
-    Authority,
-    Box,
-    Scripted,
-    box,
-)
+from tests.channels.mail.mail import PASSWORD, SERVERS, USER, Authority, Box, Scripted, box
 from tests.live.loopback import HOST
 from tests.live.proxy import Cut, Fault, Proxy
 from tests.tables import for_each

@@ -293,10 +293,7 @@ async def letters_of_two_days(home: Path, server: Box, raw: bytes) -> list[Email
     """A mail of the owner orders something for every day; return what goes out in two."""
     days = (f"<deliverable># Day {n}\n\nAll is well.</deliverable>" for n in "12")
     brain = script([{"reply": each} for each in days])
-    async with (
-        PostOffice() as office,
-        app(home, server, smtp=office.port, brain=brain) as world,
-    ):
+    async with PostOffice() as office, app(home, server, smtp=office.port, brain=brain) as world:
         door = watch(world)
         await door.look()
         await asyncio.to_thread(server.put, "INBOX", raw)

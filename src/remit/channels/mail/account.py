@@ -63,7 +63,8 @@ class SmtpAccount:
                 f"The port {self.port} of the mail server is none; 587, 465 and 993 are usual.",
                 field="port",
             )
-        if self.security is Security.NONE and not _is_near(self.host):
+        near = _is_ip(self.host) and ipaddress.ip_address(self.host).is_loopback
+        if self.security is Security.NONE and not (near or self.host == "localhost"):
             raise BadInput(
                 f"The line to {self.host} must be private: set security to starttls or tls. "
                 "None is only for a server on this machine.",
@@ -115,10 +116,6 @@ def _is_ip(host: str) -> bool:
     except ValueError:
         return False
     return "%" not in host
-
-
-def _is_near(host: str) -> bool:
-    return host == "localhost" or (_is_ip(host) and ipaddress.ip_address(host).is_loopback)
 
 
 IDLE: Final = 5.0  # seconds; servers wait for minutes

@@ -141,9 +141,13 @@ class ImapConnection:
         return UnreadMail(uids, fresh, again=True)
 
     def _dates(self, uids: Sequence[int]) -> dict[int, datetime]:
-        """When the server received some mails, by its clock."""
+        """When the server received some mails, by its clock; the client uses local time."""
         found = self.client.fetch(uids, ["INTERNALDATE"]) if uids else {}
-        return {uid: _date(found[uid]) for uid in uids if uid in found}
+        dates = {uid: found[uid].get(b"INTERNALDATE") for uid in uids if uid in found}
+        return {
+            uid: at.astimezone(UTC) if isinstance(at, datetime) else _NEVER
+            for uid, at in dates.items()
+        }
 
     def heads(self, uids: Sequence[int]) -> dict[int, bytes]:
         """Return the headers of mails by UID; missing ones are left out."""
@@ -233,12 +237,6 @@ def bytes_of(parts: Mapping[bytes, object], begins: bytes) -> bytes:
 
 def number_of(some: object) -> int:
     return some if isinstance(some, int) else 0
-
-
-def _date(parts: Mapping[bytes, object]) -> datetime:
-    """Return when the server received a mail; the client uses local time."""
-    found = parts.get(b"INTERNALDATE")
-    return found.astimezone(UTC) if isinstance(found, datetime) else _NEVER
 
 
 def _newest(dates: Mapping[int, datetime], now: datetime) -> datetime:

@@ -170,10 +170,7 @@ def _part(kind: str, text: str) -> bytes:
     # Most stay readable in the source; another script would grow threefold.
     readable = len(printed) <= len(packed)
     encoding = "quoted-printable" if readable else "base64"
-    fields = (
-        ("Content-Type", f"{kind}; charset=utf-8"),
-        ("Content-Transfer-Encoding", encoding),
-    )
+    fields = (("Content-Type", f"{kind}; charset=utf-8"), ("Content-Transfer-Encoding", encoding))
     return letter_head.head(fields) + (printed if readable else packed)
 
 
@@ -234,17 +231,13 @@ def _shown(tokens: Iterable[Token]) -> Iterator[Token]:
         if token.type == "table_open":
             yield Token("div_open", "div", 1, block=True)
         if token.type in ("th_open", "td_open"):
-            token.attrs = _aligned(token)
+            side = str(token.attrs.get("style", "")).removeprefix("text-align:")
+            token.attrs = {"align": side or "left"}
         if token.type == "inline":
             token.children = list(_inline(token.children or []))
         yield token
         if token.type == "table_close":
             yield Token("div_close", "div", -1, block=True)
-
-
-def _aligned(cell: Token) -> dict[str, str | int | float]:
-    side = str(cell.attrs.get("style", "")).removeprefix("text-align:")
-    return {"align": side or "left"}
 
 
 def _inline(tokens: Sequence[Token]) -> Iterator[Token]:
@@ -341,7 +334,11 @@ class _LetterWriter(MarkdownWriter):
         widths = [max(_width(cell) for cell in column) for column in zip(*cells, strict=True)]
         if sum(widths) + 2 * len(widths) > _WIDEST:
             return _records(cells)
-        head, *body = ("  ".join(_filled(row, widths)).rstrip() for row in cells)
+        filled = [
+            [cell + " " * (most - _width(cell)) for cell, most in zip(row, widths, strict=True)]
+            for row in cells
+        ]
+        head, *body = ("  ".join(row).rstrip() for row in filled)
         return "\n".join((head, "  ".join("-" * width for width in widths), *body))
 
 
@@ -355,11 +352,6 @@ def _records(rows: list[list[str]]) -> str:
         for row in body
     )
     return "\n\n".join(paragraphs)
-
-
-def _filled(row: list[str], widths: list[int]) -> Iterable[str]:
-    for cell, width in zip(row, widths, strict=True):
-        yield cell + " " * (width - _width(cell))
 
 
 def _width(some: str) -> int:

@@ -18,13 +18,7 @@ from msgspec import Struct
 
 from remit.channels.mail import letter_head
 from remit.channels.mail.account import SmtpAccount, distrust
-from remit.channels.mail.imap import (
-    ImapClient,
-    ImapConnection,
-    MailboxAccount,
-    bytes_of,
-    number_of,
-)
+from remit.channels.mail.imap import ImapClient, ImapConnection, MailboxAccount, bytes_of, number_of
 from remit.errors import BadInput
 from remit.model.delivery import Accepted, Refused, SendRetry, Unknown
 from remit.model.ids import DeliveryId

@@ -32,7 +32,6 @@ _MOST_THREADS: Final = 20
 _ID: Final = re.compile(r"<[\x21-\x3b\x3d\x3f-\x7e]{1,250}>")
 _PLAIN: Final = "text/plain"
 _HTML: Final = "text/html"
-_WORDS: Final = (_PLAIN, _HTML)
 _TOO_MANY: Final = "[This mail has too many parts to be read.]"
 _UNREADABLE: Final = "[This mail cannot be read.]"
 _BULK: Final = frozenset({"bulk", "list", "junk"})
@@ -104,7 +103,8 @@ def _head(found: _Mail, raw: bytes, authserv_id: str) -> MailHead:
         every["from"], every["authentication-results"], authserv_id
     )
     own = _ID.findall(" ".join(every["message-id"]))
-    before = [each for name in ("references", "in-reply-to") for each in _ids(every[name])]
+    earlier = (" ".join(every[name])[:20_000] for name in ("references", "in-reply-to"))
+    before = [each for text in earlier for each in _ID.findall(text)]
     ident = own[0] if len(own) == 1 else _named(raw)
     threads = list(dict.fromkeys([*before, ident]))
     return MailHead(
@@ -118,29 +118,17 @@ def _head(found: _Mail, raw: bytes, authserv_id: str) -> MailHead:
 
 def _robot(every: dict[str, list[str]], kind: str, sender: VerifiedSender | None) -> str:
     """Return why a mail counts as automatic: a reply could loop for ever."""
-    headers_by_name = {name: " ".join(values).strip().lower() for name, values in every.items()}
+    text = {name: " ".join(values).strip().lower() for name, values in every.items()}
+    auto = text["auto-submitted"].split(";")[0].strip()
     marks = (
-        (
-            headers_by_name["auto-submitted"].split(";")[0].strip() not in ("", "no"),
-            "a program sent it",
-        ),
-        (
-            bool(headers_by_name["list-id"] or headers_by_name["list-unsubscribe"]),
-            "it came over a list",
-        ),
-        (headers_by_name["precedence"] in _BULK, "it was sent to many"),
-        (headers_by_name["return-path"] == "<>" or kind == "multipart/report", "it is a report"),
-        (
-            bool(headers_by_name["x-autoreply"] or headers_by_name["x-autorespond"]),
-            "a program answered",
-        ),
+        (auto not in ("", "no"), "a program sent it"),
+        (bool(text["list-id"] or text["list-unsubscribe"]), "it came over a list"),
+        (text["precedence"] in _BULK, "it was sent to many"),
+        (text["return-path"] == "<>" or kind == "multipart/report", "it is a report"),
+        (bool(text["x-autoreply"] or text["x-autorespond"]), "a program answered"),
         (sender is not None and bool(_ROBOTS.fullmatch(sender.address)), "a program sent it"),
     )
     return next((why for holds, why in marks if holds), "")
-
-
-def _ids(headers: list[str]) -> list[str]:
-    return _ID.findall(" ".join(headers)[:20_000])
 
 
 def _named(raw: bytes) -> str:
@@ -198,7 +186,8 @@ def _body(part: _Mail) -> MailBody:
 
 
 def _is_read(part: _Mail) -> bool:
-    return part.get_content_type() in _WORDS and not _is_attached(part)
+    attached = part.get_content_disposition() == "attachment" or bool(part.get_filename())
+    return part.get_content_type() in (_PLAIN, _HTML) and not attached
 
 
 def _unpacked(part: _Mail) -> str:
@@ -217,15 +206,9 @@ def _attachments(parts: list[_Mail]) -> Iterator[JsonMap]:
 
 
 def _file(part: _Mail) -> FileContent | None:
-    content = part.get_payload(decode=True)
+    content, kind = part.get_payload(decode=True), part.get_content_type()
     name = _decoded(str(part.get_filename() or ""))
-    return (
-        FileContent(name, part.get_content_type(), content) if isinstance(content, bytes) else None
-    )
-
-
-def _is_attached(part: _Mail) -> bool:
-    return part.get_content_disposition() == "attachment" or bool(part.get_filename())
+    return FileContent(name, kind, content) if isinstance(content, bytes) else None
 
 
 _READ: Final = (

@@ -26,7 +26,7 @@ from remit.channels.mail.account import (
 from remit.channels.mail.letter import MailContent, MailSender, MailThread
 from remit.channels.mail.letter_head import MailAddress
 from remit.channels.mail.mailbox import Mailbox, ReturnedMail, SentFolderPolicy
-from remit.channels.mail.smtp_exchange import LOCKED_CODES, ReadyLetter, SmtpExchange
+from remit.channels.mail.smtp_exchange import LOCKED_CODES, SmtpExchange
 from remit.channels.oauth import MAIL, client_of
 from remit.channels.oauth.tokens import SignInEnded, TokenSource
 from remit.errors import BadInput, Transient
@@ -89,14 +89,13 @@ class EmailChannel:
 
     async def send(self, parcel: Parcel) -> Answer:
         """Send one letter. No byte leaves before it is complete and valid. It never retries."""
-        ready = await self._ready(parcel)
-        if not isinstance(ready, ReadyLetter):
-            return ready
-        exchange = SmtpExchange(self._account, ready)
+        exchange = await self._ready(parcel)
+        if not isinstance(exchange, SmtpExchange):
+            return exchange
         limit = asyncio.timeout(self._patience)
         try:
             async with limit:
-                kept = self._lines.take(ready.password)
+                kept = self._lines.take(exchange.password)
                 answer = await self._over(kept, exchange) if kept is not None else None
                 if answer is None:  # nothing about the letter was sent yet
                     answer = await self._over_new_line(exchange)
@@ -157,7 +156,7 @@ class EmailChannel:
         found = await self.mailbox.lookup(message_id, now - (parcel.sent_at or now))
         return found if isinstance(found, Accepted | SendRetry) else None
 
-    async def _ready(self, parcel: Parcel) -> ReadyLetter | SendRetry | Refused | Locked:
+    async def _ready(self, parcel: Parcel) -> SmtpExchange | SendRetry | Refused | Locked:
         wrong = unfit(parcel.body, MOST)
         if wrong is not None:
             return Refused(wrong)
@@ -173,7 +172,7 @@ class EmailChannel:
             return _unsent(error)
         if self._account.user is not None and not is_password(self._account, password):
             return Locked("The password of the mail server is missing or none at all. Set it.")
-        return ReadyLetter(made, parcel.key, password)
+        return SmtpExchange(self._account, made, parcel.key, password)
 
     @property
     def grace(self) -> float:

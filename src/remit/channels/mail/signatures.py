@@ -201,7 +201,8 @@ def _is_closing(lines: list[str], n: int, asks: Asks) -> bool:
     short = len(lines[n].split()) <= (_MAX_THANKS_WORDS if thanks else _MAX_CLOSING_WORDS)
     apart = n > 0 and (not lines[n - 1].strip() or lines[n].rstrip().endswith((*_COMMAS, "!")))
     closes = _words("closings").issuperset(re.findall(r"\w+", lines[n].casefold()))
-    return short and apart and not asks(lines[n]) and (closes or not _is_talk(lines[n]))
+    talks = lines[n].rstrip().endswith(_SENTENCE) or _LIST_ITEM.match(lines[n]) is not None
+    return short and apart and not asks(lines[n]) and (closes or not talks)
 
 
 def _is_comma_closing(lines: list[str], n: int, asks: Asks) -> bool:
@@ -223,11 +224,6 @@ def _is_lone_closing(lines: list[str], n: int, owner: str, asks: Asks) -> bool:
     initials = len(word) <= _MAX_INITIALS and word.isalpha() and sum(map(str.isupper, word)) > 1
     is_initial = len(words) == 1 and len(words[0]) == 1 and words[0] in names
     return initials or is_initial or _is_comma_closing(lines, n, asks)
-
-
-def _is_talk(line: str) -> bool:
-    """Whether a line asks or announces something."""
-    return line.rstrip().endswith(_SENTENCE) or _LIST_ITEM.match(line) is not None
 
 
 def _is_name(line: str) -> bool:

@@ -5,7 +5,6 @@ Until the final dot is written the server has no letter, so a failure before it 
 
 import asyncio
 import base64
-from dataclasses import dataclass, field
 from enum import IntEnum
 from typing import Final
 
@@ -33,15 +32,6 @@ _CHALLENGE: Final = 334
 _LOGGED_IN: Final = 235
 
 
-@dataclass(frozen=True, slots=True)
-class ReadyLetter:
-    """A complete letter, and the password of the server."""
-
-    letter: OutgoingMail
-    key: str
-    password: str = field(repr=False)
-
-
 class _Stage(IntEnum):
     REACHING = 0  # nothing about the letter was sent
     OFFERED = 1  # sender and recipient, and perhaps a part of it
@@ -51,11 +41,11 @@ class _Stage(IntEnum):
 class SmtpExchange:
     """One exchange with the server about one letter, and how far it came."""
 
-    def __init__(self, account: SmtpAccount, ready: ReadyLetter) -> None:
+    def __init__(self, account: SmtpAccount, letter: OutgoingMail, key: str, password: str) -> None:
         self._account = account
-        self._letter = ready.letter
-        self._key = ready.key
-        self.password = ready.password
+        self._letter = letter
+        self._key = key
+        self.password = password
         self._stage = _Stage.REACHING
         self._heard = False  # whether the server has answered anything about this letter
 
@@ -77,15 +67,12 @@ class SmtpExchange:
     async def _open(self, smtp: SMTP) -> None:
         await smtp.connect()
         if self._account.security is Security.STARTTLS:
-            await self._make_private(smtp)
+            await smtp.ehlo()
+            if not smtp.supports_extension("starttls"):
+                raise _NotPrivate
+            await smtp.starttls()
         await smtp.ehlo()
         await self._log_in(smtp)
-
-    async def _make_private(self, smtp: SMTP) -> None:
-        await smtp.ehlo()
-        if not smtp.supports_extension("starttls"):
-            raise _NotPrivate
-        await smtp.starttls()
 
     async def _log_in(self, smtp: SMTP) -> None:
         """Log in once, by the best method; a second try would count as a wrong password."""
@@ -144,7 +131,9 @@ class SmtpExchange:
         self._stage = _Stage.GIVEN
         line.write(b".\r\n")
         final = await line.read_response()
-        return self._final(final.code, final.message)
+        if final.code // 100 == 2:  # noqa: PLR2004 - as the protocol counts
+            return Accepted(self._letter.message_id)
+        return self._answer_of(final.code, final.message)
 
     def _options(self, smtp: SMTP) -> list[str]:
         options = []
@@ -155,11 +144,6 @@ class SmtpExchange:
         if smtp.supports_extension("dsn"):  # so that a bounce names the delivery
             options += ["RET=HDRS", f"ENVID={self._key}"]
         return options
-
-    def _final(self, code: int, words: str) -> Answer:
-        if code // 100 == 2:  # noqa: PLR2004 - as the protocol counts
-            return Accepted(self._letter.message_id)
-        return self._answer_of(code, words)
 
     def _answer_of(self, code: int, words: str) -> Answer:
         who = f"The mail server {self._account.host}"
@@ -186,7 +170,8 @@ class SmtpExchange:
             )
         if isinstance(error, SMTPResponseException) and late is None:
             return self._answer_of(error.code, error.message)
-        why = late or _error_name(error)
+        cause = error.__cause__ if isinstance(error.__cause__, Exception) else error
+        why = late or type(cause).__name__  # without anything from the connection
         if self._stage is _Stage.GIVEN:
             return Unknown(f"{who} was given the letter, and then the line broke ({why}).")
         return SendRetry(f"{who} {_unused_because(error, why)}.")
@@ -217,12 +202,6 @@ def _unused_because(error: Exception, why: str) -> str:
     if wrong is not None:
         return f"shows a certificate that is not trusted ({wrong}), so it was told nothing"
     return f"could not be reached or broke off before it had the letter ({why})"
-
-
-def _error_name(error: Exception) -> str:
-    """Return the kind of an error, without anything from the connection."""
-    cause = error.__cause__ if isinstance(error.__cause__, Exception) else error
-    return type(cause).__name__
 
 
 def _check_step(line: SMTPProtocol) -> None:
