@@ -10,16 +10,7 @@ from remit.calendar.watch import CalendarAccount
 from remit.model.status import Status
 from remit.model.task import Taint
 from tests.calendar.caldav_servers import KINDS, Server
-from tests.calendar.caldav_stage import (
-    DAY,
-    HOUR,
-    NINE,
-    agenda,
-    calendar_at,
-    event,
-    staged,
-    todo,
-)
+from tests.calendar.caldav_stage import DAY, HOUR, NINE, agenda, calendar_at, event, staged, todo
 from tests.soak import first_of
 
 

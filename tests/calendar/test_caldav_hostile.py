@@ -8,12 +8,7 @@ from typing import Final
 import pytest
 
 from remit.calendar import xml
-from remit.calendar.client import (
-    CalDavClient,
-    CalendarLocation,
-    CalendarLocked,
-    CalendarTooLarge,
-)
+from remit.calendar.client import CalDavClient, CalendarLocation, CalendarLocked, CalendarTooLarge
 from remit.calendar.watch import CalendarAccount
 from remit.errors import Permanent, Transient
 from remit.model.task import Taint

@@ -14,16 +14,7 @@ from remit.model.status import Status
 from remit.settings import ScheduleSettings
 from remit.testing import SleepyClock
 from tests.calendar.caldav_servers import Server
-from tests.calendar.caldav_stage import (
-    DAY,
-    HOUR,
-    NINE,
-    Phone,
-    Stage,
-    agenda,
-    event,
-    todo,
-)
+from tests.calendar.caldav_stage import DAY, HOUR, NINE, Phone, Stage, agenda, event, todo
 from tests.engine.rig import until
 from tests.restoring import asked, restore, save
 

@@ -172,10 +172,7 @@ async def test_a_file_sent_by_whatsapp_is_fetched_for_the_owner_and_contacts(
             asked = [each for each in provider.heard if "/blob/" in each.path]
 
     found = {file.name: (file.taint, task.taint) for task in tasks for file in task.files}
-    assert found == {
-        "Offer.pdf": ("owner", Taint.OWNER),
-        "L.docx": ("contact", Taint.CONTACT),
-    }
+    assert found == {"Offer.pdf": ("owner", Taint.OWNER), "L.docx": ("contact", Taint.CONTACT)}
     assert len([each for each in tasks if _has(each, "Offer.pdf")]) == 1, "the same call twice"
     assert {each.path.rpartition("/")[2] for each in asked} == {"m1", "m2"}
 

@@ -100,9 +100,7 @@ async def fitted(
         await db.close()
 
 
-async def test_each_kind_becomes_its_channel_under_the_name_of_the_settings(
-    tmp_path: Path,
-) -> None:
+async def test_each_kind_becomes_its_channel_under_the_name_of_the_settings(tmp_path: Path) -> None:
     async with fitted(tmp_path, ALL) as (made, keys):
         channels = made.channels.values()
 

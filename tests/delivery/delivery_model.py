@@ -16,17 +16,7 @@ from remit.model.status import Reason
 from remit.store.database import Cell
 from remit.store.queue import ClaimedTask
 from tests.delivery.delivery_app import NOW, App, Ask, Rows, Sort, Verb
-from tests.delivery.delivery_words import (
-    NOT_YET,
-    YES,
-    By,
-    Edge,
-    Leg,
-    Limits,
-    Message,
-    State,
-    View,
-)
+from tests.delivery.delivery_words import NOT_YET, YES, By, Edge, Leg, Limits, Message, State, View
 
 WORKERS: Final = ("wrk-1", "wrk-2")
 MOST_LOST: Final = 2  # otherwise resends after each loss would go on until the attempts are used up
@@ -55,10 +45,7 @@ class Model:
 
     def _number(self, rows: Rows) -> int:
         """Return one number for stores that differ in nothing relevant."""
-        (task,), (delivery,) = (
-            self._app.table(rows, "tasks"),
-            self._app.table(rows, "deliveries"),
-        )
+        (task,), (delivery,) = (self._app.table(rows, "tasks"), self._app.table(rows, "deliveries"))
         asked = self._app.table(rows, "reviews")
         attempts = self._app.table(rows, "attempts")
         key = (

@@ -29,10 +29,7 @@ NOTICES = {"notices": {"done": ["conversation"]}}
             '[notices]\n# done = ["push"]   # x\n# failed = []\n\n[b]\n',
             '[notices]\ndone = ["conversation"]   # x\n# failed = []\n\n[b]\n',
         ),
-        (
-            "[notices]\n# done = whatever\nb = 1\n",
-            None,
-        ),
+        ("[notices]\n# done = whatever\nb = 1\n", None),
         ('[notices]\ndone = ["conversation"]\n', '[notices]\ndone = ["conversation"]\n'),
     ],
 )

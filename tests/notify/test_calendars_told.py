@@ -45,9 +45,7 @@ async def test_an_event_that_is_refused_is_told_once_as_it_is(tmp_path: Path) ->
         await reads(world, refused(world), refused(world))
         bodies = await told(world)
         assert bodies == [f"“Water a” in your calendar could not be read: {WHY}"]
-        assert await planned(world) == [
-            f"“Water a” in your calendar work could not be read. {WHY}",
-        ]
+        assert await planned(world) == [f"“Water a” in your calendar work could not be read. {WHY}"]
         # It was taken out of sight and came back as it was, and was read again in other words.
         await world.app.db.write(calendars.delete, refused(world).resource)
         await reads(world, refused(world), refused(world, why="It cannot be read."))

@@ -10,6 +10,7 @@ import unicodedata
 from collections.abc import Callable, Collection, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, time, timedelta
+from functools import partial
 from typing import Final, TypeAlias
 from zoneinfo import ZoneInfo
 
@@ -59,22 +60,18 @@ def slots(
     home = ExpansionContext(window, zone, all_day_at, zones, budget)
     found: list[CalendarSlot] = []
     refused: list[CalendarRefusal] = []
-    for thing in _by_uid(components):
-        slots_of_it, refusals = _expanded(thing, home)
+    for uid, parts in _by_uid(components):
+        slots_of_it, refusals = _expanded(uid, parts, home)
         found += slots_of_it
         refused += refusals
     found.sort(key=lambda slot: (slot.start, slot.uid, slot.key))
     return Expansion(tuple(found), tuple(refused), budget.spent)
 
 
-class _EventParts(Struct, frozen=True):
-    """All components that share a UID."""
-
-    uid: str
-    parts: list[CalendarComponent]
-
-
-def _by_uid(components: Sequence[CalendarComponent]) -> Iterator[_EventParts]:
+def _by_uid(
+    components: Sequence[CalendarComponent],
+) -> Iterator[tuple[str, list[CalendarComponent]]]:
+    """Yield each UID with all components that share it."""
     by_uid: dict[tuple[str, str], list[CalendarComponent]] = {}
     for each in components:
         if each.name == "VTIMEZONE":
@@ -83,39 +80,37 @@ def _by_uid(components: Sequence[CalendarComponent]) -> Iterator[_EventParts]:
         if uid:
             by_uid.setdefault((each.name, uid), []).append(each)
         else:
-            yield _EventParts("", [each])  # refused alone, not with others without a UID
-    yield from (_EventParts(uid, parts) for (_, uid), parts in by_uid.items())
+            yield "", [each]  # refused alone, not with others without a UID
+    yield from ((uid, parts) for (_, uid), parts in by_uid.items())
 
 
 def _expanded(
-    thing: _EventParts, home: ExpansionContext
+    uid: str, parts: Sequence[CalendarComponent], home: ExpansionContext
 ) -> tuple[list[CalendarSlot], list[CalendarRefusal]]:
     home.budget.begin()
-    if not thing.uid:
-        named = thing.parts[0].says("SUMMARY")
-        why = thing.parts[0].fault or f"{named!r:.60} has no UID to know it again by"
+    if not uid:
+        named = parts[0].says("SUMMARY")
+        why = parts[0].fault or f"{named!r:.60} has no UID to know it again by"
         return [], [CalendarRefusal("", _sentence(why))]
     try:
-        entries, broken = _read_entries(thing, home)
+        entries, broken = _read_entries(parts, home)
         found = occurrences.occurrences(entries, broken, home)
-        refused = [
-            CalendarRefusal(thing.uid, _sentence(str(each)), one_change=True) for each in broken
-        ]
-        return [_slot(thing.uid, each, home) for each in found], refused
+        refused = [CalendarRefusal(uid, _sentence(str(each)), one_change=True) for each in broken]
+        return [_slot(uid, each, home) for each in found], refused
     except UnfitCalendar as unfit:
-        return [], [CalendarRefusal(thing.uid, _sentence(str(unfit)))]
+        return [], [CalendarRefusal(uid, _sentence(str(unfit)))]
     except (OverflowError, ValueError):
         # Arithmetic at either end of the calendar; nobody meant such a year.
-        return [], [CalendarRefusal(thing.uid, "It reaches beyond the years 1 to 9999.")]
+        return [], [CalendarRefusal(uid, "It reaches beyond the years 1 to 9999.")]
 
 
 def _read_entries(
-    thing: _EventParts, home: ExpansionContext
+    parts: Sequence[CalendarComponent], home: ExpansionContext
 ) -> tuple[list[CalendarEntry], list[BrokenChange]]:
     """The event and its changes; a change that cannot be read is refused alone."""
     entries: list[CalendarEntry] = []
     broken: list[BrokenChange] = []
-    for part in thing.parts:
+    for part in parts:
         try:
             entries.append(entry.read(part, home.zones, home.zone, home.budget.limits))
         except UnfitCalendar as unfit:
@@ -246,21 +241,24 @@ class CalendarReader(Struct, frozen=True):
         if why is not None or isinstance(found, str):
             # Known only up to now, so that it is tried again at the next roll.
             title = outside_text.title(entry.value(resource.body, "SUMMARY"))
-            refused = replace(_with(resource, now, why), title=title)
+            refused = replace(resource, until=now, why=why, title=title)
             return ReadResource(refused, (), frozenset(), since, fresh)
         taint = self._taint(resource.body, trusted=trusted)
         starts = tuple(_occurrence(slot, taint) for slot in found.slots)
         idle = frozenset(slot.key for slot in found.slots if slot.flags & IDLE)
         # Of a change that was refused the owner is told; the rest starts.
         refusal = next((each.why for each in found.refused), None)
-        return ReadResource(_with(resource, window.until, refusal), starts, idle, since, fresh)
+        read = replace(resource, until=window.until, why=refusal)
+        return ReadResource(read, starts, idle, since, fresh)
 
     async def _expanded(self, body: str, window: TimeWindow) -> Expansion | str:
         if entry.is_ours(body):
             return Expansion((), ())
         # Not a pool: a stuck thread must not delay the next one.
         thread = ThreadPoolExecutor(1, "remit-calendar")
-        work = asyncio.get_running_loop().run_in_executor(thread, self._slots, body, window)
+        raw, at = body.encode("utf-8", "replace"), self.all_day_at
+        expand = partial(slots, raw, window, self.zone, self.limits, all_day_at=at)
+        work = asyncio.get_running_loop().run_in_executor(thread, expand)
         try:
             async with asyncio.timeout(self.seconds):
                 return await work
@@ -270,10 +268,6 @@ class CalendarReader(Struct, frozen=True):
             return f"It cannot be read ({type(error).__name__})."
         finally:
             thread.shutdown(wait=False)
-
-    def _slots(self, body: str, window: TimeWindow) -> Expansion:
-        raw = body.encode("utf-8", "replace")
-        return slots(raw, window, self.zone, self.limits, all_day_at=self.all_day_at)
 
     def _taint(self, body: str, *, trusted: bool) -> Taint:
         """Return OWNER if the calendar is the owner's and nobody else organises the event."""
@@ -290,10 +284,6 @@ def _objection(found: Expansion, uid: str) -> str | None:
         if not refusal.one_change:
             return refusal.why
     return None if all(slot.uid == uid for slot in found.slots) else _SEVERAL
-
-
-def _with(resource: StoredResource, until: datetime, why: str | None) -> StoredResource:
-    return replace(resource, until=until, why=why)
 
 
 def _occurrence(slot: CalendarSlot, taint: Taint) -> StoredOccurrence:

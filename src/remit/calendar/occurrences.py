@@ -67,7 +67,9 @@ def occurrences(
 
     What `broken` changes is left out; a change that turns out to be broken is added to it.
     """
-    whole = _latest([each for each in entries if each.replaces is None])
+    # Of several the one with the highest SEQUENCE counts, or the last of those.
+    series = [each for each in reversed(entries) if each.replaces is None]
+    whole = max(series, key=lambda each: each.sequence, default=None)
     if whole is None:
         return [one for each in entries for one in _detached(each, home)]
     if not whole.repeats and len(entries) == 1 and not broken:
@@ -98,11 +100,6 @@ def _is_lost(
 ) -> bool:
     """Whether a broken change counts instead of this one, for it is as new."""
     return any(at == where and each.sequence >= change.sequence for where, each in lost)
-
-
-def _latest(entries: Sequence[CalendarEntry]) -> CalendarEntry | None:
-    """Return the entry with the highest SEQUENCE; of several, the last."""
-    return max(reversed(entries), key=lambda each: each.sequence, default=None)
 
 
 def _in_window(found: list[EventOccurrence], home: ExpansionContext) -> list[EventOccurrence]:

@@ -28,6 +28,27 @@ USER: Final = "owner"
 AGENDA: Final = f"/{USER}/agenda/"
 TASKS: Final = f"/{USER}/agent-tasks/"
 _PATIENCE: Final = 300  # tenths of a second that a start may take on a busy machine
+_CONFIG: Final = """\
+[server]
+hosts = {host}:{port}
+max_connections = 20
+max_content_length = 10000000
+timeout = 30
+[auth]
+type = htpasswd
+htpasswd_filename = {users}
+htpasswd_encryption = plain
+delay = 1
+[rights]
+type = owner_only
+[storage]
+filesystem_folder = {collections}
+use_mtime_and_size_for_item_cache = True
+[web]
+type = none
+[logging]
+level = warning
+"""
 # Its stdin is our pipe. What runs in the background of a shell gets none, so it is kept as 3.
 _LEASH: Final = """
 exec 3<&0
@@ -152,33 +173,9 @@ def _write_files(own: OwnServer) -> Path:
     own.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
     users, config = own.folder / "users", own.folder / "config"
     write_atomic(users, f"{USER}:{own.password()}\n", mode=PRIVATE)
-    parts = {
-        "server": {
-            "hosts": f"{HOST}:{own.port}",
-            "max_connections": "20",
-            "max_content_length": "10000000",
-            "timeout": "30",
-        },
-        "auth": {
-            "type": "htpasswd",
-            "htpasswd_filename": str(users),
-            "htpasswd_encryption": "plain",
-            "delay": "1",
-        },
-        "rights": {"type": "owner_only"},
-        "storage": {
-            "filesystem_folder": str(own.folder / "collections"),
-            "use_mtime_and_size_for_item_cache": "True",
-        },
-        "web": {"type": "none"},
-        "logging": {"level": "warning"},
-    }
-    lines = [
-        line
-        for part, settings in parts.items()
-        for line in (f"[{part}]", *(f"{name} = {value}" for name, value in settings.items()))
-    ]
-    write_atomic(config, "\n".join(lines) + "\n", mode=PRIVATE)
+    collections = own.folder / "collections"
+    text = _CONFIG.format(host=HOST, port=own.port, users=users, collections=collections)
+    write_atomic(config, text, mode=PRIVATE)
     return config
 
 
@@ -194,7 +191,7 @@ def read(home: Path) -> dict[str, dict[str, bool]]:
         return {}
     except (ValueError, RecursionError):
         found = None
-    if not isinstance(found, dict) or not all(_is_said(each) for each in found.values()):
+    if not isinstance(found, dict) or not all(_holds_marks(each) for each in found.values()):
         raise StoreTrouble(
             f"{path} is damaged: it must be an object of accounts, each with names that are true "
             "or false. Fix it, or remove it and mark your calendars again."
@@ -222,5 +219,5 @@ def is_marked(
     return any(each in named for each in called)
 
 
-def _is_said(names: object) -> bool:
+def _holds_marks(names: object) -> bool:
     return isinstance(names, dict) and all(isinstance(each, bool) for each in names.values())

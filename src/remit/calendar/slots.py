@@ -205,7 +205,8 @@ def estimate(
         return periods * max(minutes, 1), 0 if rule.picks else periods
     whole = with_defaults(rule, first)
     times = len(whole.hours) * len(whole.minutes)
-    slots = periods * times if rule.freq is Freq.DAILY and not _picks_days(rule) else 0
+    picks_days = rule.months or rule.monthdays or rule.weekdays or rule.places
+    slots = periods * times if rule.freq is Freq.DAILY and not picks_days else 0
     return periods * _width(whole) * times, slots
 
 
@@ -221,10 +222,6 @@ def must_fall(rule: RecurrenceRule, first: datetime, budget: ExpansionBudget) ->
         found = None
     if found is None:
         raise UnfitCalendar("its rule names a day that never comes, such as the 30th of February")
-
-
-def _picks_days(rule: RecurrenceRule) -> bool:
-    return bool(rule.months or rule.monthdays or rule.weekdays or rule.places)
 
 
 def _width(rule: RecurrenceRule) -> int:

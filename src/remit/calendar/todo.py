@@ -5,7 +5,6 @@ contract is met. An item that somebody deletes is not written again.
 """
 
 import hashlib
-from collections.abc import Iterable
 from contextlib import suppress
 from datetime import datetime, timedelta
 from typing import Final
@@ -83,15 +82,13 @@ class TodoSync(LoopGroup):
         changes = await self._dav.changes(self._path, self._token)
         changed = 0
         for path, etag in changes.etags.items():
-            task_id = _task_of(path)
-            copy = await self._db.read(calendars.todo_of, task_id) if task_id else None
+            copy = await self._db.read(_copy_at, path)
             if copy is None or copy.etag == etag:
                 continue
             changed += 1
             await self._set_right(copy)
         for path in changes.gone if not first else ():
-            task_id = _task_of(path)
-            copy = await self._db.read(calendars.todo_of, task_id) if task_id else None
+            copy = await self._db.read(_copy_at, path)
             if copy is not None and copy.etag:
                 await self._db.write(calendars.put_todo, TodoCopy(copy.task_id, "", copy.digest))
         self._token = changes.token
@@ -184,10 +181,11 @@ def _sequence(body: str) -> int:
     return min(int(text), _MAX_SEQUENCE) if text.isdecimal() and text.isascii() else 0
 
 
-def _task_of(path: str) -> TaskId | None:
+def _copy_at(tx: Tx, path: str) -> TodoCopy | None:
+    """Return what was written at a path; None if no task of ours is there."""
     name = path.rpartition("/")[2]
     ours = name.startswith("task-") and name.endswith(".ics")
-    return TaskId(name.removesuffix(".ics")) if ours else None
+    return calendars.todo_of(tx, TaskId(name.removesuffix(".ics"))) if ours else None
 
 
 def _moved(tx: Tx, since: int) -> tuple[int, list[TaskId]] | None:
@@ -195,8 +193,5 @@ def _moved(tx: Tx, since: int) -> tuple[int, list[TaskId]] | None:
     found = events.after(tx, since, _EVENTS)
     if not found:
         return None
-    return found[-1].seq, list(_once(each.task_id for each in found))
-
-
-def _once(ids: Iterable[TaskId | None]) -> Iterable[TaskId]:
-    return dict.fromkeys(each for each in ids if each is not None)
+    once = dict.fromkeys(each.task_id for each in found if each.task_id is not None)
+    return found[-1].seq, list(once)

@@ -123,7 +123,11 @@ class CalendarWatch:
     async def _watch_on(self) -> None:
         while True:
             async with self._turn:
-                due = [line for line in self._lines if self._is_to_look(line)]
+                due = [
+                    line
+                    for line in self._lines
+                    if self._is_due(line.looked, timedelta(seconds=line.account.poll))
+                ]
                 # A failure in one part does not stop the others.
                 looked = [await _attempt(self._look(line)) for line in due]
                 rolled, soon = await _attempt(self._roll()), await _attempt(self._give())
@@ -131,9 +135,6 @@ class CalendarWatch:
                 if isinstance(found, Exception):
                     raise found
             await self._clock.sleep(self._nap(soon if isinstance(soon, datetime) else None))
-
-    def _is_to_look(self, line: AccountState) -> bool:
-        return self._is_due(line.looked, timedelta(seconds=line.account.poll))
 
     def _nap(self, soon: datetime | None) -> float:
         shortest = min(line.account.poll for line in self._lines)
@@ -228,7 +229,10 @@ class CalendarWatch:
             if found is None:
                 gone.add(path)
                 continue
-            resource = _resource(calendar, found, self._clock.now())
+            resource = StoredResource(
+                *(calendar.account, calendar.path, found.path, found.etag),
+                *(entry.uid(found.body), found.body, self._clock.now()),
+            )
             if before.get(path, resource.uid) != resource.uid:
                 await self._forget(calendar, path)  # another event uses its path now
             reads.append(await self._reread(resource, calendar, fresh))
@@ -269,18 +273,14 @@ class CalendarWatch:
         if not self._is_due(self._rolled, _ROLL):
             return
         self._rolled = self._clock.now()
-        await self._dismiss()
+        for each in await self._db.read(calendars.list_calendars):
+            if each.account not in self._accounts:  # no longer in the settings
+                await self._leave(each)
         await self._db.write(occurrences.prune, self._rolled - KEPT)
         until = self._rolled + HORIZON - timedelta(days=1)
         short = await self._db.read(calendars.ending_before, until, 1_000_000)
         for resource in short:
             await self._expand_again(resource)
-
-    async def _dismiss(self) -> None:
-        """Drop the starts of accounts that are no longer in the settings."""
-        for each in await self._db.read(calendars.list_calendars):
-            if each.account not in self._accounts:
-                await self._leave(each)
 
     async def _give(self) -> datetime | None:
         now = self._clock.now()
@@ -357,12 +357,3 @@ async def _alone(dav: CalDavClient, path: str) -> client.CalendarResource | None
         return None
     except client.CalendarTooLarge:
         return client.CalendarResource(path, "", "")
-
-
-def _resource(
-    calendar: StoredCalendar, found: client.CalendarResource, now: datetime
-) -> StoredResource:
-    uid = entry.uid(found.body)
-    return StoredResource(
-        calendar.account, calendar.path, found.path, found.etag, uid, found.body, now
-    )

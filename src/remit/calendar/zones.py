@@ -16,12 +16,7 @@ from zoneinfo import ZoneInfo
 from msgspec import Struct
 
 from remit.calendar.ics import CalendarComponent
-from remit.calendar.slots import (
-    ExpansionBudget,
-    TimeWindow,
-    UnfitCalendar,
-    read_rule,
-)
+from remit.calendar.slots import ExpansionBudget, TimeWindow, UnfitCalendar, read_rule
 from remit.model import recurrence_times
 
 _LOOK_BACK: Final = timedelta(days=15 * 366)
@@ -98,9 +93,7 @@ def _iana(name: str) -> ZoneInfo | None:
 
 
 def _windows() -> Mapping[str, str]:
-    from icalendar.timezone.windows_to_olson import (  # noqa: PLC0415 - few calendars need it
-        WINDOWS_TO_OLSON,
-    )
+    from icalendar.timezone.windows_to_olson import WINDOWS_TO_OLSON  # noqa: PLC0415 - few calendars need it
 
     return WINDOWS_TO_OLSON
 

@@ -13,6 +13,7 @@ import re
 import secrets
 from collections.abc import Awaitable, Callable
 from datetime import datetime, timedelta
+from functools import partial
 from typing import Final, TypeAlias
 
 from msgspec import Struct
@@ -131,7 +132,7 @@ class ChatButtons:
 
         The same message again, after a crash, is recognised and not used twice.
         """
-        waits = _waits_for(message)
+        waits = _waits(message.channel, message.sender)
         if await self._db.read(_is_used, message.ref):
             return ButtonReply("")
         stored = await self._db.read(meta.get, waits)
@@ -144,9 +145,10 @@ class ChatButtons:
         if review is None or review.decision is not None or not text.strip():
             await self._db.write(_use, message, waits, self._clock.now())
             if review is None:
-                return ButtonReply(_unfit())
-            already = review.decision is not None
-            return ButtonReply(await self._db.read(_already if already else _no_text, review))
+                return _unfit()
+            decided = review.decision is not None
+            says = _already if decided else partial(_sentence, english=_EMPTY)
+            return ButtonReply(await self._db.read(says, review))
         return await self._with_text(review, row, message, text)
 
     async def _with_text(
@@ -154,7 +156,7 @@ class ChatButtons:
     ) -> ButtonReply:
         """Another text is shown once more; a remark or an answer counts at once."""
         press = ButtonPress(message.channel, message.sender, message.ref)
-        waits = _waits_for(message)
+        waits = _waits(message.channel, message.sender)
         if row["word"] == ReviewAnswer.EDIT:
             draft = {**row, "ref": message.ref, "text": text}
             buttons = await self._db.write(_drafted, review, press, draft)
@@ -195,11 +197,9 @@ def _offered(
     if key is None:
         key = fresh
         meta.put(tx, _KEY, key)
+    shown = [(_sentence(tx, review, LABELS[each]), each.value) for each in words]
     return tuple(
-        ActionButton(
-            _sentence(tx, review, LABELS[each]), _signed(key, review, each.value, channel, address)
-        )
-        for each in words
+        ActionButton(label, _signed(key, review, word, channel, address)) for label, word in shown
     )
 
 
@@ -224,7 +224,7 @@ def _pressed(tx: Tx, press: ButtonPress) -> tuple[Review, str, str | None] | But
     found = _DATA.fullmatch(press.data)
     review = _find(tx, ReviewId(found["review"])) if found else None
     if found is None or review is None:
-        return ButtonReply(_unfit())
+        return _unfit()
     word = found["word"]
     stored = meta.get(tx, _waits(press.channel, press.address))
     draft = json.loads(stored).get("text") if stored else None
@@ -232,10 +232,10 @@ def _pressed(tx: Tx, press: ButtonPress) -> tuple[Review, str, str | None] | But
     known = meta.get(tx, _KEY) or ""
     made = _signed(known, review, word, press.channel, press.address, text or "")
     if not known or not hmac.compare_digest(made, press.data):
-        return ButtonReply(_unfit())
+        return _unfit()
     if review.decision is not None:
         return ButtonReply(_already(tx, review))
-    return ButtonReply(_unfit()) if _is_used(tx, press.data) else (review, word, text)
+    return _unfit() if _is_used(tx, press.data) else (review, word, text)
 
 
 def _signed(key: str, review: Review, word: str, channel: str, address: str, text: str = "") -> str:
@@ -257,12 +257,8 @@ def _sentence(tx: Tx, review: Review, english: str, *values: object) -> str:
     return notice_sentence(english, task_language(tasks.get(tx, review.task_id)), *values)
 
 
-def _unfit() -> str:
-    return notice_sentence(_UNFIT, message_language(""))
-
-
-def _no_text(tx: Tx, review: Review) -> str:
-    return _sentence(tx, review, _EMPTY)
+def _unfit() -> ButtonReply:
+    return ButtonReply(notice_sentence(_UNFIT, message_language("")))
 
 
 def _already(tx: Tx, review: Review) -> str:
@@ -272,10 +268,6 @@ def _already(tx: Tx, review: Review) -> str:
 
 def _waits(channel: str, address: str) -> str:
     return f"buttons:text:{channel}:{address}"
-
-
-def _waits_for(message: InboundMessage) -> str:
-    return _waits(message.channel, message.sender)
 
 
 def _used(data: str) -> str:

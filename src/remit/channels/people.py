@@ -53,7 +53,7 @@ def mailed(name: str, door: InboundRule, head: MailHead, who: Person | None) -> 
     address = sender.address if sender else ""
     body: JsonMap = {
         "kind": "mail",
-        "who": _sort(known),
+        "who": STRANGER if known is None else OWNER if known.owner else CONTACT,
         "person": known.name if known else None,
         "sender": address,
         "verified": verified,
@@ -194,13 +194,9 @@ def _split(body: JsonMap) -> SplitMail:
 def _is_own_subject(subject: str, body: JsonMap) -> bool:
     """Whether the writer chose the subject: it is of no other mail and no invitation."""
     answers = quoted_text.is_answered(subject) or quoted_text.is_forwarded(subject)
-    return not (answers or _goes_on(body) or body.get("carries"))
-
-
-def _goes_on(body: JsonMap) -> bool:
-    """Whether a mail names an earlier one."""
     threads = body.get("threads")
-    return isinstance(threads, list) and len(threads) > 1
+    goes_on = isinstance(threads, list) and len(threads) > 1
+    return not (answers or goes_on or body.get("carries"))
 
 
 def _filled(context: JsonMap) -> JsonMap:
@@ -213,12 +209,6 @@ def _judged(door: InboundRule, known: Person | None, why: str) -> tuple[CueFate,
     if known.owner or door.contacts == START:
         return CueFate.WAITING, ""
     return CueFate.IGNORED, _KEPT
-
-
-def _sort(known: Person | None) -> str:
-    if known is None:
-        return STRANGER
-    return OWNER if known.owner else CONTACT
 
 
 def _digest(address: str) -> str:

@@ -3,7 +3,7 @@
 Here: the people and channels that the owner's words may name, found by name.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 
 from msgspec import Struct
 
@@ -48,7 +48,7 @@ class ContactBook:
         self.home = home
         self.assistant = assistant
         self.people = _people((owner, *contacts))
-        self.ways = _ways(channels)
+        self.ways = Phrases({name: name for each in channels for name in each.folded_names})
 
     def with_home(self, home: str) -> "ContactBook":
         """Return the same book for an owner who reads elsewhere."""
@@ -59,14 +59,11 @@ def _people(everyone: Iterable[Contact]) -> Phrases[tuple[Contact, ...]]:
     """Index people by name, alias and first name; one name may mean several."""
     named: dict[str, list[Contact]] = {}
     for person in everyone:
-        for name in {fold(each) for call in _calls(person) for each in _spellings(call)}:
+        calls = (person.name, *person.aliases, *person.name.split()[:1])
+        for name in {fold(each) for call in calls for each in _spellings(call)}:
             if name.strip():
                 named.setdefault(name, []).append(person)
     return Phrases({name.replace("|", " "): tuple(people) for name, people in named.items()})
-
-
-def _calls(person: Contact) -> Sequence[str]:
-    return (person.name, *person.aliases, *person.name.split()[:1])
 
 
 def _spellings(name: str) -> Iterable[str]:
@@ -75,7 +72,3 @@ def _spellings(name: str) -> Iterable[str]:
     yield name
     if rest and fold(first) in words_in_all("words", "my"):
         yield from (f"{my} {rest}" for my in words_in_all("words", "my"))
-
-
-def _ways(channels: Iterable[ChannelName]) -> Phrases[str]:
-    return Phrases({name: name for channel in channels for name in channel.folded_names})

@@ -132,10 +132,8 @@ class Contacts:
         if recipient is None or fold(recipient) == fold(self._owner.name):
             return self._to_owner(channel)
         if self.complaint is not None:
-            return UnclearRecipient(
-                self.complaint
-            )  # the last good book may name a place that is old
-        entry = self._exact(recipient) or self._entry_at(recipient, channel)
+            return UnclearRecipient(self.complaint)  # the last good book may name an old place
+        entry = self._exact(recipient) or next(iter(self._sharing(recipient, channel)), None)
         if entry is None:
             return self._unsure(recipient)
         return self._to_owner(channel) if entry.role == OWNER else self._reach_of(entry, channel)
@@ -170,9 +168,6 @@ class Contacts:
 
     def _exact(self, name: str) -> ContactEntry | None:
         return next((each for each in self._entries if fold(each.name) == fold(name)), None)
-
-    def _entry_at(self, address: str, channel: str) -> ContactEntry | None:
-        return next(iter(self._sharing(address, channel)), None)
 
     def _sharing(self, address: str, channel: str) -> list[ContactEntry]:
         """Return everyone who is reached at an address: a denial for one applies to all."""

@@ -84,7 +84,8 @@ def change(
     """
     with locked(path.parent):
         raw = _read(path)
-        _check_version(raw, only_if)
+        if only_if not in (None, hashlib.sha256(raw).hexdigest()):
+            raise OutOfDate(f"{FILE} has changed since you looked at it; look again.")
         before = parse(raw)
         old = _find_entry(before, name)
         if old is None:
@@ -103,11 +104,6 @@ def change(
 def version(path: Path) -> str:
     """Return the version of the file: it differs if the content differs."""
     return hashlib.sha256(_read(path)).hexdigest()
-
-
-def _check_version(raw: bytes, wanted: str | None) -> None:
-    if wanted is not None and wanted != hashlib.sha256(raw).hexdigest():
-        raise OutOfDate(f"{FILE} has changed since you looked at it; look again.")
 
 
 def _read(path: Path) -> bytes:

@@ -56,11 +56,9 @@ class Permits:
     def names(self, channel: str = "") -> list[str]:
         """Return who is in the book, first those with an address on a channel."""
         people = [each for each in self._contacts.entries() if each.role != OWNER]
-        reached = [each.name for each in people if self._is_reached(each.name, channel)]
+        reach = ((each.name, self._contacts.find(each.name, channel)) for each in people if channel)
+        reached = [name for name, found in reach if isinstance(found, Reach)]
         return list(dict.fromkeys([*reached, *(each.name for each in people)]))
-
-    def _is_reached(self, name: str, channel: str) -> bool:
-        return bool(channel) and isinstance(self._contacts.find(name, channel), Reach)
 
     def addressed(self, task: Task) -> Task:
         """Return the task with the current address of each recipient."""

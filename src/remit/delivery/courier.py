@@ -165,7 +165,9 @@ class Courier:
     def most(self, deliveries: Iterable[Delivery]) -> int:
         """Return the longest text that all of these channels accept."""
         known = [self._channels[d.channel] for d in deliveries if d.channel in self._channels]
-        return min(map(_most, known), default=100_000)
+        # Who sends several messages takes several times as much.
+        times = [MOST_PARTS if implements(each, ShapingChannel) else 1 for each in known]
+        return min((each.most * n for each, n in zip(known, times, strict=True)), default=100_000)
 
     def shape(self, delivery: Delivery, text: str) -> str:
         """Return a text as its reader will see it: what the gate judges and the owner approves."""
@@ -376,11 +378,6 @@ class Courier:
             return SendRetry(f"The files could not be uploaded ({type(error).__name__}).")
         failpoint("send:uploaded")
         return replace(parcel, uploads=uploaded) if isinstance(uploaded, tuple) else uploaded
-
-
-def _most(channel: Channel) -> int:
-    """How long a text may be; who sends several messages takes several times as much."""
-    return channel.most * (MOST_PARTS if implements(channel, ShapingChannel) else 1)
 
 
 async def ask(channel: Channel | None, name: str, parcel: Parcel, patience: float) -> Answer:

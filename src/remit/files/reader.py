@@ -34,7 +34,6 @@ async def text_of(name: str, kind: str, content: bytes, command: Sequence[str] =
     text = answer.output.decode("utf-8", "replace")
     if answer.code == 0:
         return text
-    why = (
-        text.strip() if answer.code == 1 and text.strip() else "it is damaged, or too large to read"
-    )
+    damaged = "it is damaged, or too large to read"
+    why = (text.strip() if answer.code == 1 else "") or damaged
     raise BadInput(f"{name!a:.80} cannot be read: {why[:200]}.", field="path")

@@ -124,10 +124,7 @@ def _texts(raw: bytes, item: str, strings: list[str] | None = None) -> Iterator[
     A cell of a sheet that refers to a shared string gets its text.
     """
     from defusedxml import DefusedXmlException  # type: ignore[import-untyped] # noqa: PLC0415
-    from defusedxml.ElementTree import (  # type: ignore[import-untyped] # noqa: PLC0415
-        ParseError,
-        iterparse,
-    )
+    from defusedxml.ElementTree import ParseError, iterparse  # type: ignore[import-untyped] # noqa: PLC0415
 
     words = list[str]()
     try:

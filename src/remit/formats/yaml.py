@@ -73,12 +73,7 @@ class YamlPart(Struct):
 
 
 def load_yaml(
-    text: str,
-    file: str,
-    *,
-    field: str,
-    max_chars: int,
-    quote_booleans: bool = False,
+    text: str, file: str, *, field: str, max_chars: int, quote_booleans: bool = False
 ) -> YamlPart:
     """Parse one document of plain values. An empty file is an empty table.
 

@@ -6,7 +6,7 @@ affected by quiet hours.
 """
 
 import hashlib
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Sequence
 from datetime import UTC, date, datetime, time, timedelta, tzinfo
 from typing import Final
 
@@ -49,30 +49,23 @@ class TerminalRemark(Struct, frozen=True):
 
 def remark(event: Event, title: str) -> TerminalRemark | None:
     """Return one line for the terminal, or None: most events print nothing."""
-    text = _REMARKS.get(event.kind, _nothing)(event, title)
+    data, text = event.data, None
+    match event.kind:
+        case EventKind.REVIEW_OPENED:
+            text = f"{title}: {data['question']}"
+        case EventKind.TASK_MOVED if data["to"] in TERMINAL:
+            silent = data.get("quiet") or data.get("repeated")
+            text = None if silent else f"{title}: {_ended(event)}"
+        case EventKind.DELIVERY_REPORTED if data["answer"] == "refused":
+            text = f"{title}: a message did not arrive. {data.get('note', '')}".rstrip()
+        case EventKind.TASK_UPDATED if data.get("what") == "twin":
+            text = str(data["said"])
+        case _:
+            pass
     if event.task_id is None or text is None:
         return None
     urgent = event.kind in (EventKind.REVIEW_OPENED, EventKind.DELIVERY_REPORTED)
     return TerminalRemark(event.task_id, text, urgent)
-
-
-def _nothing(*_: object) -> None:
-    """Return None: most events print nothing."""
-
-
-def _ended_line(event: Event, title: str) -> str | None:
-    silent = event.data.get("quiet") or event.data.get("repeated")
-    return f"{title}: {_ended(event)}" if event.data["to"] in TERMINAL and not silent else None
-
-
-def _lost_line(event: Event, title: str) -> str | None:
-    if event.data["answer"] != "refused":
-        return None
-    return f"{title}: a message did not arrive. {event.data.get('note', '')}".rstrip()
-
-
-def _twin_line(event: Event, _: str) -> str | None:
-    return str(event.data["said"]) if event.data.get("what") == "twin" else None
 
 
 def news(event: Event) -> NoticeKind | None:
@@ -80,8 +73,23 @@ def news(event: Event) -> NoticeKind | None:
 
     Questions of intake are in its answer, and the owner knows what the owner cancelled.
     """
-    says = _KINDS_OF_EVENTS.get(event.kind)
-    return says(event) if says else None
+    data, kind = event.data, None
+    match event.kind:
+        case EventKind.REVIEW_OPENED if event.actor is not Actor.INTAKE:
+            kind = NoticeKind.QUESTION
+        case EventKind.TASK_MOVED:
+            kind = _moved(event)
+        case EventKind.DELIVERY_REPORTED if data["answer"] == "refused":
+            kind = NoticeKind.LOST
+        case EventKind.TASK_UPDATED if data.get("what") == "slots skipped":
+            kind = NoticeKind.MISSED
+        case EventKind.CALENDAR_NOTED if not data.get("task"):  # else it is told of with that task
+            kind = _NOTED.get(str(data.get("what")))
+        case EventKind.LOOP_FAILED:
+            kind = NoticeKind.FAILED
+        case _:
+            pass
+    return kind
 
 
 def telling(event: Event, task: Task | None) -> NoticeContent | None:
@@ -132,10 +140,6 @@ def many(found: Sequence[NoticeContent]) -> str:
     return "\n".join([f"{head}:", *shown, *more])
 
 
-def _question_kind(event: Event) -> NoticeKind | None:
-    return None if event.actor is Actor.INTAKE else NoticeKind.QUESTION
-
-
 def _moved(event: Event) -> NoticeKind | None:
     missed = NoticeKind.MISSED if event.data.get("fate") else None
     if event.data.get("repeated"):
@@ -144,19 +148,6 @@ def _moved(event: Event) -> NoticeKind | None:
     if event.data.get("quiet") and not speaks:
         return None
     return _ENDS.get(str(event.data["to"]), missed)
-
-
-def _reported(event: Event) -> NoticeKind | None:
-    return NoticeKind.LOST if event.data["answer"] == "refused" else None
-
-
-def _updated(event: Event) -> NoticeKind | None:
-    return NoticeKind.MISSED if event.data.get("what") == "slots skipped" else None
-
-
-def _remark_kind(event: Event) -> NoticeKind | None:
-    # A start that had a task is told of with that task.
-    return None if event.data.get("task") else _NOTED.get(str(event.data.get("what")))
 
 
 def _line(event: Event, news: NoticeKind) -> str:
@@ -208,10 +199,12 @@ def _href(event: Event, news: NoticeKind) -> str:
 
 
 def _done(task: Task) -> str:
+    language = task_language(task)
+    you = notice_sentence("you", language)
     went = [
-        _channel_and_recipient(each, task_language(task))
+        notice_sentence("{0} to {1}", language, each.channel, each.recipient or you)
         for each in task.delivery
-        if _is_out(each) and not _is_here(each)
+        if each.status is DeliveryStatus.SENT and not _is_here(each)
     ]
     sent = f" Sent: {', '.join(dict.fromkeys(went))}." if went else ""
     result = "" if task.delivery else f" {task.result_summary or ''}".rstrip()
@@ -228,17 +221,8 @@ def _results(task: Task) -> list[str]:
     ]
 
 
-def _is_out(delivery: Delivery) -> bool:
-    return delivery.status is DeliveryStatus.SENT
-
-
 def _is_here(delivery: Delivery) -> bool:
     return delivery.channel == "dashboard" and delivery.recipient is None
-
-
-def _channel_and_recipient(delivery: Delivery, language: str) -> str:
-    whom = delivery.recipient or notice_sentence("you", language)
-    return notice_sentence("{0} to {1}", language, delivery.channel, whom)
 
 
 def _ended(event: Event) -> str:
@@ -247,21 +231,7 @@ def _ended(event: Event) -> str:
     return f"{to.value}. {text}" if text else f"{to.value}."
 
 
-_REMARKS: Final[Mapping[EventKind, Callable[[Event, str], str | None]]] = {
-    EventKind.REVIEW_OPENED: lambda event, title: f"{title}: {event.data['question']}",
-    EventKind.TASK_MOVED: _ended_line,
-    EventKind.DELIVERY_REPORTED: _lost_line,
-    EventKind.TASK_UPDATED: _twin_line,
-}
 _SHOWN: Final = 5
-_KINDS_OF_EVENTS: Final[Mapping[EventKind, Callable[[Event], NoticeKind | None]]] = {
-    EventKind.REVIEW_OPENED: _question_kind,
-    EventKind.TASK_MOVED: _moved,
-    EventKind.DELIVERY_REPORTED: _reported,
-    EventKind.TASK_UPDATED: _updated,
-    EventKind.CALENDAR_NOTED: _remark_kind,
-    EventKind.LOOP_FAILED: lambda _: NoticeKind.FAILED,
-}
 _SAYS: Final = {
     NoticeKind.QUESTION: "“{title}” needs you: {why}",
     NoticeKind.DONE: "“{title}” is done.",

@@ -87,11 +87,12 @@ def _with_rule(lesson: Lesson, text: str) -> str:
     name = _unused(lesson.text, _NAME.findall(text))
     level = lesson.priority.value if lesson.priority else ""
     because = f"learned on {lesson.on}; {lesson.why.rstrip('.')}"
+    because = because.replace("\\", "").replace('"', "'")
     rule = (
         f"{indent}- name: {name}\n"
         f"{indent}  when: {lesson.when}\n"
         f"{indent}  priority: {level}\n"
-        f"{indent}  because: {_quoted(because)}\n"
+        f'{indent}  because: "{because}"\n'
     )
     remark = f" {found[2]}" if found[2] else ""
     whole = f"{text[: found.start()]}rules:{remark}\n{rule}{after}"
@@ -105,11 +106,6 @@ def _unused(name: str, known: Collection[str]) -> str:
         n += 1
         name = f"{plain}-{n}"
     return name
-
-
-def _quoted(text: str) -> str:
-    plain = text.replace("\\", "").replace('"', "'")
-    return f'"{plain}"'
 
 
 FOLDER: Final = "rules/versions"
@@ -163,7 +159,8 @@ class LessonVersions:
         wanted = _wanted(known, no)
         now, before = digest(self.text(wanted.file)), self.read_earlier(wanted.file, wanted.was)
         latest = next(each for each in reversed(known) if each.file is wanted.file)
-        if not force and (now != latest.digest or not _is_last(known, wanted)):
+        last = [each for each in changes_in_force(known) if each.file is wanted.file][-1]
+        if not force and (now != latest.digest or last.no != wanted.no):
             sentence = f"{wanted.file.value} was changed since change {wanted.no}; to put back the"
             raise Conflict(f"{sentence} text before it all the same, say --force.")
         why = f"change {wanted.no} was taken back"
@@ -212,12 +209,6 @@ def _wanted(known: tuple[FileVersion, ...], no: int | None) -> FileVersion:
     if found is None:
         raise Conflict(f"There is no change {no} that holds; `remit rules history` lists them.")
     return found
-
-
-def _is_last(known: tuple[FileVersion, ...], wanted: FileVersion) -> bool:
-    """Whether no later change of the same file is in force."""
-    mine = [each for each in changes_in_force(known) if each.file is wanted.file]
-    return mine[-1].no == wanted.no
 
 
 def _replace(path: Path, text: str) -> None:

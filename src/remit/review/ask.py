@@ -9,12 +9,7 @@ from typing import Final
 from msgspec.structs import replace
 
 from remit.errors import NotPossibleNow
-from remit.language.sentences import (
-    held_sentence,
-    in_language,
-    sentences,
-    task_language,
-)
+from remit.language.sentences import held_sentence, in_language, sentences, task_language
 from remit.model.codec import stamp, text_of, to_json
 from remit.model.contract import ChangedTest
 from remit.model.delivery import Delivery
