@@ -21,7 +21,6 @@ from remit.gate import (
     hidden,
     hidden_choices,
     hidden_layout,
-    hidden_spellings,
     leak,
     pair,
     secret,
@@ -29,7 +28,7 @@ from remit.gate import (
 from remit.model.reply import Reply
 from tests.tables import for_each
 
-HIDDEN = (hidden, hidden_choices, hidden_layout, hidden_spellings)
+HIDDEN = (hidden, hidden_choices, hidden_layout)
 MODULES: tuple[ModuleType, ...] = (decline, eye, *HIDDEN, leak, pair, secret)
 WIDEST = 1200  # characters that one try of a pattern may read
 KNOWN = GateSecrets(

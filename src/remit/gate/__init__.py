@@ -44,7 +44,7 @@ _ENDS: Final = " \t\r\n"
 
 
 class Author(StrEnum):
-    """Who wrote a text; the owner's words are judged less strictly."""
+    """The writer of a text; the owner's words are judged less strictly."""
 
     BRAIN = "brain"
     OWNER = "owner"
@@ -52,7 +52,7 @@ class Author(StrEnum):
 
 
 class GateSecrets(Struct, frozen=True):
-    """What must never be sent: Remit's secrets, and its instructions to the brain.
+    """Texts that must never be sent: Remit's secrets, its instructions to the brain.
 
     `echoes` are our fixed words to the brain and any canary in them, never the owner's: a
     deliverable may repeat what the owner asked for.

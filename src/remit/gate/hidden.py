@@ -21,10 +21,11 @@ from remit.gate.hidden_choices import (
     MONGOLIAN_WITH_FORMS,
     SPACELESS,
     characters,
+    first_choice,
     hidden_bits,
     may_part_words,
+    spelling_bits,
 )
-from remit.gate.hidden_spellings import first_choice, spelling_bits
 from remit.language.files import read_toml
 
 SELECTOR: Final = re.compile("[\ufe00-\ufe0f\U000e0100-\U000e01ef]")

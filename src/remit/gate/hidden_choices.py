@@ -1,15 +1,19 @@
-"""Measures how much a text could hide in characters that its writer may use or leave out.
+"""Measures how much a text could hide in the choices of its writer: in characters, or spellings.
 
 A joiner, a soft hyphen or an emoji's selector may be right in each place and still spell a
 message: used is 1, left out is 0. A writer who always uses it, or never, hides nothing; neither
-does a word that always looks the same. What is measured is the choice that is left, in bits.
+does a word that always looks the same. Only the choice that is left is measured, in bits.
+
+"é" is one character, or two: "e" and an accent. Nobody sees which, so each such letter could hide a
+bit. A writer, or a quoted file, keeps to one way, and one way hides nothing.
 """
 
 import re
 import unicodedata
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterator
-from itertools import pairwise
+from functools import cache, lru_cache
+from itertools import chain, pairwise
 from math import lgamma, log, log2
 from typing import Final, NamedTuple
 
@@ -232,3 +236,110 @@ def bits_of_sequence(chosen: list[bool]) -> float:
         return 0.0
     changes = sum(one != other for one, other in pairwise(chosen))
     return min(bits_of_choice(count, second), bits_of_choice(count - 1, changes) + 1)
+
+
+# Two spellings of a letter ------------------------------------------------------------------------
+
+_WRITTEN_WORD: Final = re.compile(r"\S++")
+_SECOND_JAMO: Final = frozenset(map(chr, (*range(0x1161, 0x1176), *range(0x11A8, 0x11C3))))
+# Where Unicode has letters of parts, and such that double others; Hangul has rules of its own.
+_WITH_PARTS: Final = (
+    *(range(0xC0, 0x3100), range(0xF900, 0xFB50), range(0x10500, 0x12000)),
+    *(range(0x16100, 0x16E00), range(0x1D100, 0x1D200), range(0x2F800, 0x2FA1E)),
+)
+_HANGUL: Final = re.compile("[\uac00-\ud7a3]")
+
+
+class _Spellings(NamedTuple):
+    """Of each letter with two spellings: the two."""
+
+    parts: dict[str, str]  # "é" -> "e" and its accent
+    whole: dict[str, str]  # the other way round
+    double: dict[str, str]  # a character -> the one that it doubles: the sign of Kelvin -> K
+    doubled: frozenset[str]
+    seconds: frozenset[str]  # a text without any of them spells all in the usual way
+
+
+@cache
+def _spellings() -> _Spellings:
+    parts: dict[str, str] = {}
+    double: dict[str, str] = {}
+    for code in chain.from_iterable(_WITH_PARTS):
+        found = unicodedata.decomposition(chr(code))
+        if found and not found.startswith("<"):
+            apart = "".join(chr(int(each, 16)) for each in found.split())
+            (parts if len(apart) > 1 else double)[chr(code)] = apart
+    whole = {apart: char for char, apart in parts.items()}
+    excluded = {char for char in parts if unicodedata.normalize("NFC", char) != char}
+    seconds = _SECOND_JAMO.union(double, excluded, (apart[1] for apart in whole))
+    return _Spellings(parts, whole, double, frozenset(double.values()), seconds)
+
+
+def spelling_bits(text: str) -> float:
+    """Return how many bits a text can hide in the choice between two spellings of its letters."""
+    if text.isascii() or _spellings().seconds.isdisjoint(text):
+        return 0.0
+    words = [(word, *_read(word)) for word in _WRITTEN_WORD.findall(text)]
+    written: dict[str, set[str]] = defaultdict(set)
+    for word, visible, _ in words:
+        written[visible].add(word)
+    chosen: dict[str, list[bool]] = defaultdict(list)
+    seen: set[str] = set()
+    for word, visible, choices in words:
+        if word not in seen or len(written[visible]) > 1:
+            for kind, is_second in choices:
+                chosen[kind].append(is_second)
+        seen.add(word)
+    return sum(map(bits_of_sequence, chosen.values()))
+
+
+def first_choice(text: str) -> int:
+    """Return where the first unusual spelling may be."""
+    seconds = _spellings().seconds
+    return next((index for index, char in enumerate(text) if char in seconds), 0)
+
+
+def _read(word: str) -> tuple[str, list[tuple[str, bool]]]:
+    """Return how a word looks, and each choice in it: its kind, and which spelling was taken."""
+    known, shown, choices = _spellings(), list[str](), list[tuple[str, bool]]()
+    for char in word:
+        joined = _joined(shown[-1], char) if shown and char in known.seconds else None
+        if joined is not None:
+            if shown[-1] in known.parts:  # the second of several marks
+                marks = "".join(sorted(unicodedata.normalize("NFD", joined)[1:]))
+                choices.append((f"order {marks}", shown[-1] + char not in known.whole))
+            shown[-1] = joined
+            choices.append((_kind_of_second(char), True))
+            continue
+        choices += ((kind, False) for kind in _kinds_of_whole(char))
+        if char in known.double:
+            choices.append((_kind_of_second(known.double[char]), True))
+        elif char in known.doubled:
+            choices.append((_kind_of_second(char), False))
+        shown.append(known.double.get(char, char))
+    return "".join(shown), choices
+
+
+@lru_cache(maxsize=4096)
+def _joined(letter: str, second: str) -> str | None:
+    """Return the one character for a letter and what follows it; None if there is none."""
+    found = _spellings().whole.get(letter + second)
+    if found is None and len(composed := unicodedata.normalize("NFC", letter + second)) == 1:
+        found = composed
+    return found
+
+
+def _kinds_of_whole(char: str) -> Iterator[str]:
+    """Yield a kind for each mark of a character that could have been written behind it."""
+    if _HANGUL.match(char):
+        yield _kind_of_second("\u1161")
+    parts = _spellings().parts
+    while char in parts:
+        char, second = parts[char][0], parts[char][1]
+        yield _kind_of_second(second)
+
+
+def _kind_of_second(char: str) -> str:
+    if char in _SECOND_JAMO:
+        return "Hangul"
+    return "ideograph" if "\u3400" <= char <= "\u9fff" or char > "\uffff" else char

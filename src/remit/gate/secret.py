@@ -110,7 +110,7 @@ def _holds_any(text: str, secrets: Collection[str]) -> bool:
 
 
 class _SecretForms(Struct, frozen=True):
-    """How a secret may stand in a text: without spaces, and in disguise."""
+    """The forms of a secret in a text: without spaces, and in disguise."""
 
     secret: str
     close: tuple[str, ...]
