@@ -6,7 +6,7 @@ from remit.calendar.watch import CalendarAccount
 from remit.model.status import Status
 from remit.model.task import Taint
 from tests.calendar.caldav_servers import Server
-from tests.calendar.caldav_stage import DAY, HOUR, NINE, calendar_at, event, staged
+from tests.calendar.caldav_stage import DAY, HOUR, NINE, agenda, calendar_at, event, staged
 
 
 async def test_a_series_that_moves_to_another_server_goes_on_in_its_session(
@@ -96,10 +96,7 @@ async def test_an_unmarked_calendar_takes_its_pending_work_along(
 async def test_another_event_at_the_same_address_is_another_event(
     server: Server, tmp_path: Path
 ) -> None:
-    path = "/owner/reused/"
-    account = CalendarAccount(server.place, lambda found: found.path == path)
-    async with calendar_at(server.place, path, "R") as phone, staged(tmp_path, account) as stage:
-        await stage.look()
+    async with agenda(server, tmp_path) as (stage, phone):
         await phone.write("a", event("first", NINE + HOUR))
         await stage.look()
         await phone.delete("a")
@@ -112,10 +109,7 @@ async def test_another_event_at_the_same_address_is_another_event(
 async def test_starts_are_known_ahead_however_long_nothing_changes(
     server: Server, tmp_path: Path
 ) -> None:
-    path = "/owner/long/"
-    account = CalendarAccount(server.place, lambda found: found.path == path)
-    async with calendar_at(server.place, path, "L") as phone, staged(tmp_path, account) as stage:
-        await stage.look()
+    async with agenda(server, tmp_path) as (stage, phone):
         await phone.write("a", event("a", NINE + HOUR, "Weekly", "RRULE:FREQ=WEEKLY"))
         await stage.live(70 * DAY, 2 * DAY)
 

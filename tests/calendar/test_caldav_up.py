@@ -149,7 +149,7 @@ def test_another_server_is_added_marked_and_looked_at(tmp_path: Path) -> None:
 
 
 async def _furnish(place: CalendarLocation) -> None:
-    await own_server.furnish(place)
+    await own_server.create_calendars(place)
     await _write(place)
 
 

@@ -9,7 +9,7 @@ from typing import Final
 import pytest
 
 from remit.channels.buttons import LABELS
-from remit.channels.registry import LEAST, InboundCleanup
+from remit.channels.registry import MIN_KEPT_DAYS, InboundCleanup
 from remit.model.delivery import DeliveryReport, ProviderReport, Unknown
 from remit.model.reply import Policy
 from remit.model.review import Decision, ReviewAnswer
@@ -71,7 +71,7 @@ async def test_what_came_in_is_forgotten_after_its_days_and_not_before(tmp_path:
         assert await InboundCleanup(0, db, world.clock, loops).look() == 0, "0 is for ever"
         world.clock.advance(timedelta(days=2))
         assert await InboundCleanup(1, db, world.clock, loops).look() == 2
-    assert LEAST > 7, "a provider says the same for a week, and it must be known again"
+    assert MIN_KEPT_DAYS > 7, "a provider says the same for a week, and it must be known again"
 
 
 async def test_who_wrote_is_found_by_an_index_whether_by_number_or_by_user_id(

@@ -13,7 +13,7 @@ import pytest
 from msgspec.structs import replace
 
 from remit.channels.webhook import WebhookSettings
-from remit.channels.webhook.sending import PAUSES, HookGone, UnconfirmedSend, WebhookChannel
+from remit.channels.webhook.sending import RETRY_SECONDS, HookGone, UnconfirmedSend, WebhookChannel
 from remit.channels.whatsapp import BridgeLink, WhatsAppLine
 from remit.channels.whatsapp.bridge import BridgeChannel
 from remit.channels.whatsapp.sending import WhatsAppChannel
@@ -79,7 +79,7 @@ class Kind:
 KINDS: Final = {
     "whatsapp": Kind(Provider, _whatsapp, TOKEN),
     "bridge": Kind(BridgeProvider, _bridge, TOKEN),
-    "webhook": Kind(Receiver, _webhook, HOOK_SECRET, PAUSES[0]),
+    "webhook": Kind(Receiver, _webhook, HOOK_SECRET, RETRY_SECONDS[0]),
 }
 every_kind: Final = pytest.mark.parametrize("kind", KINDS.values(), ids=KINDS)
 

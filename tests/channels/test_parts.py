@@ -9,10 +9,10 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from remit.channels import parts
-from remit.channels.parts import LEAST, joined, split
+from remit.channels.parts import MIN_PART_CHARACTERS, joined, split
 from tests.tables import for_each, table, text_table
 
-LIMITS: Final = st.integers(LEAST, 200)
+LIMITS: Final = st.integers(MIN_PART_CHARACTERS, 200)
 LATIN: Final = text_table(__file__, "latin")
 OTHER: Final = text_table(__file__, "others")
 WORDS: Final = st.sampled_from([*LATIN, *OTHER, "\r\n", " \u0308"])
@@ -35,11 +35,11 @@ def bare(text: str) -> str:
 
 @settings(deadline=None)
 @given(TEXT, LIMITS)
-@example("x" * 1000, LEAST)
-@example("e" + "\u0301" * 1000, LEAST)
-@example(" " * 1000 + "a", LEAST)
-@example("\n" * 1000, LEAST)
-@example("🇩🇪" * 300, LEAST)
+@example("x" * 1000, MIN_PART_CHARACTERS)
+@example("e" + "\u0301" * 1000, MIN_PART_CHARACTERS)
+@example(" " * 1000 + "a", MIN_PART_CHARACTERS)
+@example("\n" * 1000, MIN_PART_CHARACTERS)
+@example("🇩🇪" * 300, MIN_PART_CHARACTERS)
 def test_each_part_fits_and_together_they_are_the_whole(text: str, limit: int) -> None:
     found = split(text, limit)
 
@@ -49,7 +49,9 @@ def test_each_part_fits_and_together_they_are_the_whole(text: str, limit: int) -
 
 
 @settings(deadline=None)
-@given(st.lists(st.text("abcdefgh.,!?", min_size=1, max_size=LEAST), max_size=80), LIMITS)
+@given(
+    st.lists(st.text("abcdefgh.,!?", min_size=1, max_size=MIN_PART_CHARACTERS), max_size=80), LIMITS
+)
 def test_a_word_that_fits_is_never_torn(words: list[str], limit: int) -> None:
     found = split(" ".join(words), limit)
 
@@ -162,7 +164,7 @@ def test_what_fits_is_not_touched_and_what_is_blank_is_nothing() -> None:
 
 def test_a_part_without_room_is_refused() -> None:
     with pytest.raises(ValueError, match="room"):
-        split("a" * 100, LEAST - 1)
+        split("a" * 100, MIN_PART_CHARACTERS - 1)
 
 
 class Counting:

@@ -14,7 +14,7 @@ import pytest
 from remit.channels.mail.account import Security, SmtpAccount
 from remit.channels.mail.sending import EmailChannel
 from remit.channels.webhook import WebhookSettings
-from remit.channels.webhook.sending import PAUSES, WebhookChannel
+from remit.channels.webhook.sending import RETRY_SECONDS, WebhookChannel
 from remit.channels.whatsapp import BridgeLink
 from remit.channels.whatsapp.bridge import BridgeChannel
 from remit.delivery.courier import Courier, ask
@@ -178,4 +178,4 @@ async def test_the_pauses_of_a_hook_grow_although_nothing_was_reached() -> None:
 
     assert log == ["claimed", "settled 7 SendRetry"]
     assert isinstance(answer, SendRetry)
-    assert answer.after == PAUSES[6]
+    assert answer.after == RETRY_SECONDS[6]

@@ -92,7 +92,7 @@ class PatientWhatsApp(_Patient, WhatsAppChannel):  # type: ignore[misc, override
         return message_text.text(text)
 
     def parts(self, shaped: str) -> tuple[str, ...]:
-        return parts.split(shaped, whatsapp_.MOST)
+        return parts.split(shaped, whatsapp_.MAX_CHARACTERS)
 
 
 class PatientEmail(_Patient, EmailChannel):

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from remit.channels.mail.mailbox_watch import BounceWatch
-from remit.channels.webhook.sending import PAUSES
+from remit.channels.webhook.sending import RETRY_SECONDS
 from remit.intake.message import OwnerMessage
 from remit.model.delivery import DeliveryStatus
 from remit.model.status import Reason, Status
@@ -206,7 +206,7 @@ async def test_a_hook_is_told_until_it_says_yes_and_takes_the_event_once(tmp_pat
         cut = Order(cut=Cut.BEFORE_ANSWER, accept=True)
         receiver.orders = [Order(status=500, accept=True), cut, *[Order(status=503)] * 5, Order()]
         task = await app.send("shop", "Good day.")
-        for pause in PAUSES[:7]:
+        for pause in RETRY_SECONDS[:7]:
             assert (task.status, states(task)) == (Status.DELIVERING, ["pending"])
             receiver.now += pause + 1
             task = await app.passes(task.id, pause + 1)
@@ -224,11 +224,11 @@ async def test_a_hook_that_never_says_yes_is_given_up_after_its_last_pause(tmp_p
     ):
         receiver.orders = [Order(status=404)]
         task = await app.send("shop", "Good day.")
-        task = await app.passes(task.id, sum(PAUSES) + 60)
+        task = await app.passes(task.id, sum(RETRY_SECONDS) + 60)
 
         assert task.status is Status.FAILED
         assert only(task).status is DeliveryStatus.REFUSED
-        assert len(receiver.heard) == len(PAUSES) + 1
+        assert len(receiver.heard) == len(RETRY_SECONDS) + 1
 
 
 async def test_a_hook_that_is_gone_stays_off_over_a_restart_until_the_owner_turns_it_on(

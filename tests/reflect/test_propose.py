@@ -32,7 +32,7 @@ SAID = Lesson(LessonFile.GUIDELINES, GUIDELINE, "because")
 
 def test_a_rule_is_put_first_and_the_rest_stays_letter_for_letter() -> None:
     before = priority.packaged_text()
-    after = propose.worked_in(INVOICE, before)
+    after = propose.insert_lesson(INVOICE, before)
     old, new = priority.load_rules(before, "f"), priority.load_rules(after, "f")
 
     assert new.rules[0].name == "learned-about-invoice"
@@ -54,7 +54,7 @@ def test_a_rule_is_put_first_and_the_rest_stays_letter_for_letter() -> None:
     ],
 )
 def test_a_rule_goes_into_files_of_other_forms(text: str) -> None:
-    found = priority.load_rules(propose.worked_in(INVOICE, text), "f")
+    found = priority.load_rules(propose.insert_lesson(INVOICE, text), "f")
 
     assert found.rules[0].name == "learned-about-invoice"
     assert (
@@ -66,41 +66,43 @@ def test_a_rule_goes_into_files_of_other_forms(text: str) -> None:
 @for_each("text", ["", "version: 1\n", "version: 1\nrules: [{name: a}]\n"])
 def test_a_file_that_cannot_take_a_rule_says_so(text: str) -> None:
     with pytest.raises(BadInput, match="rules:"):
-        propose.worked_in(INVOICE, text)
+        propose.insert_lesson(INVOICE, text)
 
 
 def test_a_condition_that_is_there_is_not_put_in_twice_nor_a_name() -> None:
-    once = propose.worked_in(INVOICE, priority.packaged_text())
+    once = propose.insert_lesson(INVOICE, priority.packaged_text())
     with pytest.raises(BadInput, match="already"):
-        propose.worked_in(INVOICE, once)
+        propose.insert_lesson(INVOICE, once)
 
     other = Lesson(
         LessonFile.RULES, INVOICE.text, "why", (), "source is email", Priority.LOW, "2026-03-03"
     )
-    names = [rule.name for rule in priority.load_rules(propose.worked_in(other, once), "f").rules]
+    names = [
+        rule.name for rule in priority.load_rules(propose.insert_lesson(other, once), "f").rules
+    ]
     assert names[:2] == ["learned-about-invoice-2", "learned-about-invoice"]
 
 
 @for_each("before", ["", "# a remark\n", "Be brief.", "Be brief.\n"])
 def test_a_guideline_is_a_line_at_the_end(before: str) -> None:
-    after = propose.worked_in(SAID, before)
+    after = propose.insert_lesson(SAID, before)
 
     assert after.startswith(before)
     assert after.splitlines()[-1] == GUIDELINE
     with pytest.raises(BadInput, match="already"):
-        propose.worked_in(SAID, after)
+        propose.insert_lesson(SAID, after)
 
 
 def test_a_guideline_that_only_differs_in_a_number_is_not_said_twice() -> None:
     fewer = Lesson(LessonFile.GUIDELINES, "Keep a message under 50 words.", "because")
 
     with pytest.raises(BadInput, match="nearly"):
-        propose.worked_in(fewer, "Keep a message under 80 words.\n")
+        propose.insert_lesson(fewer, "Keep a message under 80 words.\n")
 
 
 @given(st.text(alphabet="ab \n#:-", max_size=80))
 def test_whatever_stands_in_the_guidelines_stays(before: str) -> None:
-    assert propose.worked_in(SAID, before).startswith(before)
+    assert propose.insert_lesson(SAID, before).startswith(before)
 
 
 def ranker(text: str) -> Callable[[Task], Priority]:

@@ -28,10 +28,10 @@ Password: TypeAlias = Callable[[], str]  # called at each use, so a renewed one 
 
 Renewal: TypeAlias = Callable[[str], str]  # another access token than one that was refused
 
-SECONDS: Final = 60.0  # for one whole answer
-_MOST_HOPS: Final = 3
-_MOST_PAGES: Final = 1_000  # pages of one list of changes
-_CHUNK: Final = 50
+ANSWER_SECONDS: Final = 60.0  # for one whole answer
+_MAX_REDIRECTS: Final = 3
+_MAX_PAGES: Final = 1_000  # pages of one list of changes
+_PATHS_PER_REQUEST: Final = 50
 _LOCAL: Final = frozenset({"127.0.0.1", "::1", "localhost"})
 _XML: Final = "application/xml; charset=utf-8"
 _ICS: Final = "text/calendar; charset=utf-8"
@@ -89,7 +89,7 @@ class RemoteCalendar(Struct, frozen=True):
 
 
 class CalendarChanges(Struct, frozen=True):
-    """What is new since a token. `whole`: it lists everything."""
+    """Changes since a token. `whole`: it lists everything."""
 
     token: str
     etags: Mapping[str, str]
@@ -110,7 +110,7 @@ class CalDavClient:
         self,
         place: CalendarLocation,
         *,
-        seconds: float = SECONDS,
+        seconds: float = ANSWER_SECONDS,
         resolve: Resolve = safe_http.resolve_host,
     ) -> None:
         self._place = place
@@ -162,8 +162,9 @@ class CalDavClient:
     async def fetch(self, calendar: str, paths: Sequence[str]) -> list[CalendarResource]:
         """Return the resources at some paths; missing or too large ones are left out."""
         found: list[CalendarResource] = []
-        for start in range(0, len(paths), _CHUNK):
-            found += await self._chunk(calendar, list(paths[start : start + _CHUNK]))
+        for start in range(0, len(paths), _PATHS_PER_REQUEST):
+            some = list(paths[start : start + _PATHS_PER_REQUEST])
+            found += await self._fetch_some(calendar, some)
         return found
 
     async def get(self, path: str) -> CalendarResource:
@@ -223,7 +224,7 @@ class CalDavClient:
 
     async def _synced(self, calendar: str, token: str) -> CalendarChanges:
         whole, etags, gone = not token, dict[str, str](), set[str]()
-        for _ in range(_MOST_PAGES):
+        for _ in range(_MAX_PAGES):
             root = await self._report(calendar, token)
             partial = xml.gather_changes(xml.responses(root, self._who), etags, gone)
             token = xml.token(root)
@@ -248,14 +249,14 @@ class CalDavClient:
         etags = {each.path: each.etag for each in found if each.etag and each.path[-1] != "/"}
         return CalendarChanges("", etags, whole=True)
 
-    async def _chunk(self, calendar: str, paths: list[str]) -> list[CalendarResource]:
+    async def _fetch_some(self, calendar: str, paths: list[str]) -> list[CalendarResource]:
         try:
             body, _ = await self._ask("REPORT", calendar, xml.multiget(paths), depth="1")
         except CalendarTooLarge:
             if len(paths) == 1:
                 return []
             halves = (paths[: len(paths) // 2], paths[len(paths) // 2 :])
-            return [each for half in halves for each in await self._chunk(calendar, half)]
+            return [each for half in halves for each in await self._fetch_some(calendar, half)]
         found = xml.responses(xml.parse(body, self._who), self._who)
         return [CalendarResource(each.path, each.etag, each.body) for each in found if each.body]
 
@@ -299,7 +300,7 @@ class CalDavClient:
         return url
 
     async def _auth(self, url: str, refused: str | None) -> tuple[httpx2.Auth | None, str]:
-        """Who we are, for one request: by a password, or by an access token."""
+        """Return the credentials for one request: a password, or an access token."""
         place = self._place
         if not place.user:
             return None, ""
@@ -323,7 +324,7 @@ class CalDavClient:
         target = await self._safe(self._within(url))
         all_headers = {"depth": depth, "content-type": kind, **(headers or {})}
         refused: str | None = None
-        for _ in range(_MOST_HOPS + 1):
+        for _ in range(_MAX_REDIRECTS + 1):
             auth, token = await self._auth(target, refused)
             shown = {"authorization": f"Bearer {token}"} if token else {}
             body, answer = await self._exchange(method, target, content, all_headers | shown, auth)
@@ -354,14 +355,14 @@ class CalDavClient:
                     method, url, content=content, headers=headers, auth=auth
                 ) as answer,
             ):
-                body = await read_body(answer, xml.MOST_BYTES)
+                body = await read_body(answer, xml.MAX_BYTES)
         except TimeoutError:
             raise Transient(f"{self._who} gave no whole answer in {self._seconds:g} s.") from None
         except httpx2.HTTPError as error:
             error_name = type(error).__name__
             raise Transient(f"{self._who} cannot be reached ({error_name}).") from None
         if body is None:
-            raise CalendarTooLarge(f"{self._who} sent more than {xml.MOST_BYTES:,} bytes at once.")
+            raise CalendarTooLarge(f"{self._who} sent more than {xml.MAX_BYTES:,} bytes at once.")
         return body, answer
 
     def _wants_digest(self, answer: httpx2.Response) -> bool:

@@ -271,7 +271,7 @@ class BrokenChange(Struct, frozen=True):
 
 
 def broken_change(component: CalendarComponent, zones: Zones, why: str) -> BrokenChange | None:
-    """What is refused with a component that cannot be read; None if that is the whole event."""
+    """Return the change that cannot be read; None if the whole event is refused."""
     replaces, onward = _replaces(component, zones)
     return BrokenChange(replaces, onward, _sequence(component), why) if replaces else None
 

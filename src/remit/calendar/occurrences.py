@@ -34,7 +34,7 @@ _MIDNIGHT: Final = time()
 
 
 class ExpansionContext(Struct, frozen=True):
-    """What expansion needs: the window, the owner's zone and morning, and the budget."""
+    """The window, the owner's zone and morning, the calendar's zones, and the budget."""
 
     window: TimeWindow
     zone: ZoneInfo
@@ -52,7 +52,7 @@ class EventOccurrence(Struct, frozen=True):
 
 
 class _Origin(Struct, frozen=True):
-    """Where a rule or date puts an occurrence, before any override."""
+    """The place of an occurrence by its rule or date, before any override."""
 
     wall: datetime
     at: datetime
@@ -63,7 +63,7 @@ class _Origin(Struct, frozen=True):
 def occurrences(
     entries: Sequence[CalendarEntry], broken: list[BrokenChange], home: ExpansionContext
 ) -> list[EventOccurrence]:
-    """Those that start in the window, changes and cancelled ones among them.
+    """Return the occurrences that start in the window, changed and cancelled ones too.
 
     What `broken` changes is left out; a change that turns out to be broken is added to it.
     """

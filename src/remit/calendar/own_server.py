@@ -27,7 +27,7 @@ HOST: Final = "127.0.0.1"
 USER: Final = "owner"
 AGENDA: Final = f"/{USER}/agenda/"
 TASKS: Final = f"/{USER}/agent-tasks/"
-_PATIENCE: Final = 300  # tenths of a second that a start may take on a busy machine
+_START_TENTHS: Final = 300  # tenths of a second that a start may take on a busy machine
 _CONFIG: Final = """\
 [server]
 hosts = {host}:{port}
@@ -92,7 +92,7 @@ class RadicaleProcess:
         try:
             await self._begin()
             await self._answers()
-            await furnish(self._own.place)
+            await create_calendars(self._own.place)
         except (OSError, StepFailed) as error:
             self.why = f"The own calendar did not start: {error}".rstrip(".") + "."
             await self.stop()
@@ -133,7 +133,7 @@ class RadicaleProcess:
             )
 
     async def _answers(self) -> None:
-        for _ in range(_PATIENCE):
+        for _ in range(_START_TENTHS):
             if not self.alive:
                 text = f"its process ended; {self._own.folder / 'log'} says why"
                 raise Permanent(text)
@@ -147,7 +147,7 @@ class RadicaleProcess:
         raise Permanent(f"it does not answer on port {self._own.port}")
 
 
-async def furnish(place: CalendarLocation) -> None:
+async def create_calendars(place: CalendarLocation) -> None:
     """Create the agenda and the task list if missing."""
     dav = CalDavClient(place)
     try:

@@ -52,7 +52,7 @@ class TimeWindow(Struct, frozen=True):
 
 
 class CalendarLimits(Struct, frozen=True):
-    """How much is read and tried before a calendar, or one entry, is refused."""
+    """Limits after which a calendar, or one entry, is refused."""
 
     bytes: int = 16 * MEGABYTE
     components: int = 40_000
@@ -192,7 +192,7 @@ def check(
 def estimate(
     rule: RecurrenceRule, first: datetime, reach: recurrence_times.Reach
 ) -> tuple[int, int]:
-    """How many steps a rule takes to the end of the reach, and how many times it falls at least.
+    """Estimate the steps of a rule to the end of the reach, and its least number of slots.
 
     A rule with COUNT is not estimated: it is walked from its start, and each step counts.
     """
@@ -225,7 +225,7 @@ def must_fall(rule: RecurrenceRule, first: datetime, budget: ExpansionBudget) ->
 
 
 def _width(rule: RecurrenceRule) -> int:
-    """How many days are looked at in one period."""
+    """Return how many days are looked at in one period."""
     if rule.freq is Freq.DAILY:
         return 1
     if rule.freq is Freq.WEEKLY:

@@ -331,7 +331,7 @@ class CalendarWatch:
 
 
 class CalendarWatchPorts(Struct, frozen=True):
-    """What a watch needs: how events are read, where cues go, what happens to missed ones."""
+    """How a watch reads events, admits cues, and treats missed starts."""
 
     reader: CalendarReader
     admit: Admit

@@ -17,8 +17,8 @@ Answer: TypeAlias = Element
 
 DAV: Final = "{DAV:}"
 CALDAV: Final = "{urn:ietf:params:xml:ns:caldav}"
-MOST_BYTES: Final = 32 * 1024 * 1024
-_MOST_MARKS: Final = 1_500_000  # `<` in one answer: an element costs a hundred times its bytes
+MAX_BYTES: Final = 32 * 1024 * 1024
+_MAX_MARKS: Final = 1_500_000  # `<` in one answer: an element costs a hundred times its bytes
 _PATH_SAFE: Final = ":@!$&'()*+,;=-._~"
 _TOKEN_LOST: Final = frozenset({403, 409, 410, 412})
 _NO_SYNC: Final = frozenset({400, 403, 405, 409, 415, 422, 501})
@@ -27,7 +27,7 @@ _NAMES: Final = 'xmlns="DAV:" xmlns:C="urn:ietf:params:xml:ns:caldav"'
 
 
 class MultistatusItem(Struct, frozen=True):
-    """What a multistatus says about one path."""
+    """The part of a multistatus about one path."""
 
     path: str
     status: int | None  # None if it has only properties
@@ -40,7 +40,7 @@ class MultistatusItem(Struct, frozen=True):
 
 def parse(body: bytes, who: str) -> Answer:
     """Parse an answer, or raise a sentence."""
-    if body.count(b"<") > _MOST_MARKS:
+    if body.count(b"<") > _MAX_MARKS:
         raise Permanent(f"{who} sent an answer of more parts than any calendar has.")
     try:
         root = fromstring(body, forbid_dtd=True)

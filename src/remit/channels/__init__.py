@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 class JournalPages(Protocol):
-    """What happened, in handfuls, and from then on what happens."""
+    """Past events in pages, then each new one as it happens."""
 
     async def last(self) -> int: ...
 
@@ -34,7 +34,7 @@ class JournalPages(Protocol):
 
 
 class ChannelContext(Struct, frozen=True):
-    """What a channel may use. Without a database it is only checked: nothing is sent."""
+    """Gives a channel its secrets, clock and database; without a database nothing is sent."""
 
     name: str
     keys: "ChannelSecrets"
@@ -43,14 +43,14 @@ class ChannelContext(Struct, frozen=True):
 
 
 class ChatReply(Struct, frozen=True):
-    """What to answer the owner at once; empty if the answer comes as a turn of the conversation."""
+    """An immediate answer; empty if the answer comes as a turn of the conversation."""
 
     text: str = ""
     tasks: "tuple[TaskId, ...]" = ()  # what the message has started
 
 
 class ChatContext(Struct, frozen=True, kw_only=True):
-    """What a channel may use that fetches what people write to it."""
+    """Gives a channel that fetches messages everything to act on them."""
 
     name: str
     keys: "ChannelSecrets"
@@ -75,11 +75,11 @@ class ChannelKind(ChannelSettings, frozen=True, kw_only=True):
     added_by: ClassVar[str] = ""  # the module with `check(secret, url)`, for `remit channels add`
 
     def build(self, context: ChannelContext) -> "Channel":
-        """What sends; BadInput if the settings are wrong."""
+        """Return the sender; raise BadInput if the settings are wrong."""
         return cast("Channel", import_module(self.built_by).build(self, context))
 
     def watch(self, context: ChatContext) -> "LoopGroup | None":
-        """What fetches messages from its provider; None if the provider calls."""
+        """Return the loops that fetch messages; None if the provider calls us."""
         if not self.watched_by:
             return None
         return cast("LoopGroup", import_module(self.watched_by).watch(self, context))
@@ -87,13 +87,13 @@ class ChannelKind(ChannelSettings, frozen=True, kw_only=True):
     def loops(
         self, channel: "Channel", context: ChannelContext, background: "Background"
     ) -> "Sequence[LoopGroup]":
-        """What goes on beside sending, for as long as Remit runs."""
+        """Return the other loops that run as long as Remit does."""
         del channel, context, background
         return ()
 
     def hook(
         self, name: str, every: Mapping[str, ChannelSettings], keys: "ChannelSecrets"
     ) -> "InboundHook | None":
-        """What a call from its provider must show; None if no provider calls."""
+        """Return what authenticates the provider's calls; None if it makes none."""
         del name, every, keys
         return None

@@ -13,7 +13,6 @@ import re
 import secrets
 from collections.abc import Awaitable, Callable
 from datetime import datetime, timedelta
-from functools import partial
 from typing import Final, TypeAlias
 
 from msgspec import Struct
@@ -83,7 +82,7 @@ class ButtonPress(Struct, frozen=True):
 
 
 class ButtonReply(Struct, frozen=True):
-    """What to say. `asks_for_text`: the next message is taken as the text."""
+    """The reply to a press. `asks_for_text`: the next message is taken as the text."""
 
     text: str
     asks_for_text: bool = False
@@ -127,7 +126,9 @@ class ChatButtons:
             return ButtonReply(prompt, asks_for_text=True)
         return await self._decided(review, answer, text, press)
 
-    async def take_text(self, message: InboundMessage, text: str) -> ButtonReply | None:
+    async def take_text(  # noqa: PLR0911 - each is another reason
+        self, message: InboundMessage, text: str
+    ) -> ButtonReply | None:
         """Use a message as the text that a button asked for; None if none did.
 
         The same message again, after a crash, is recognised and not used twice.
@@ -146,9 +147,9 @@ class ChatButtons:
             await self._db.write(_use, message, waits, self._clock.now())
             if review is None:
                 return _unfit()
-            decided = review.decision is not None
-            says = _already if decided else partial(_sentence, english=_EMPTY)
-            return ButtonReply(await self._db.read(says, review))
+            if review.decision is None:
+                return ButtonReply(await self._db.read(_sentence, review, _EMPTY))
+            return ButtonReply(await self._db.read(_already, review))
         return await self._with_text(review, row, message, text)
 
     async def _with_text(

@@ -24,7 +24,7 @@ NodeWriter = Callable[[SyntaxTreeNode], str]
 
 
 def parser(kind: type[MarkdownIt] = MarkdownIt) -> MarkdownIt:
-    """What reads Markdown that others wrote: no HTML, and no reference.
+    """Return a parser for Markdown of others: no HTML, and no reference.
 
     A reference that nothing points to would vanish, and it may be the list of sources.
     """
@@ -115,7 +115,7 @@ class MarkdownWriter:
         return text if any(not _words(source) - there for source in sources) else None
 
     def blocks(self, nodes: Iterable[SyntaxTreeNode]) -> str:
-        """What stands below each other; a list that belongs to a line stays close to it."""
+        """Join blocks by empty lines; a list stays close to the line above it."""
         written = ""
         for node in nodes:
             block = self._one(node)

@@ -78,7 +78,7 @@ class PairingState(StrEnum):
 
 
 def state_of(tx: Tx, channel: str, digest: str, now: datetime) -> PairingState:
-    """What became of a code, by its digest."""
+    """Return the state of a code, by its digest."""
     if meta.get(tx, f"paired:{channel}") == digest:
         return PairingState.CONNECTED
     found = _get(tx, channel)

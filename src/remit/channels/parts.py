@@ -18,7 +18,7 @@ from msgspec import Struct
 from remit.errors import StoreTrouble
 from remit.store.spending import Rates
 
-LEAST: Final = 24  # characters; room for marks and any character
+MIN_PART_CHARACTERS: Final = 24  # characters; room for marks and any character
 
 _SPAN: Final = re.compile(
     r"""(?P<code>```.+?```)
@@ -45,7 +45,7 @@ _VIRAMA: Final = 9
 
 
 class _Span(Struct, frozen=True):
-    """What should not be cut; its text without blanks is `within` to `last`."""
+    """A piece that should not be cut; without blanks its text is `within` to `last`."""
 
     start: int
     end: int
@@ -66,21 +66,23 @@ class _Cut(Struct, frozen=True):
 
 def split(text: str, limit: int) -> tuple[str, ...]:
     """Split the text into parts of at most this many characters; none is blank."""
-    if limit < LEAST:
-        raise ValueError(f"A part must have room for {LEAST} characters, not {limit}.")
+    if limit < MIN_PART_CHARACTERS:
+        raise ValueError(
+            f"A part must have room for {MIN_PART_CHARACTERS} characters, not {limit}."
+        )
     if len(text) <= limit:
         return (text,) if text.strip() else ()
-    knife = _Knife(text)
+    splitter = _TextSplitter(text)
     parts, at, opening = [], 0, ""
     while len(text) - at > limit - len(opening):
-        cut = knife.cut(at, limit - len(opening))
+        cut = splitter.cut(at, limit - len(opening))
         parts.append(opening + text[at : cut.at].rstrip() + cut.closing)
-        at, opening = knife.after(cut), cut.opening
+        at, opening = splitter.after(cut), cut.opening
     parts.append(opening + text[at:])
     return tuple(part for part in parts if part.strip())
 
 
-class _Knife:
+class _TextSplitter:
     def __init__(self, text: str) -> None:
         self._text = text
         self._spans = [_span(text, found) for found in _SPAN.finditer(text)]
@@ -243,11 +245,13 @@ def _is_half_a_flag(text: str, place: int) -> bool:
     return (place - first) % 2 == 1
 
 
-PAIR: Final = 6.0  # seconds between two messages to one person
-OVERALL: Final = 80  # messages per second to everybody
+PAIR_SECONDS: Final = 6.0  # seconds between two messages to one person
+MAX_PER_SECOND: Final = 80  # messages per second to everybody
 _SECOND: Final = timedelta(seconds=1)
-_MISSED: Final = timedelta(minutes=1)  # after its turn a message that did not come is forgotten
-_KEPT: Final = timedelta(hours=6)
+_MISSED_AFTER: Final = timedelta(
+    minutes=1
+)  # after its turn a message that did not come is forgotten
+_KEPT_FOR: Final = timedelta(hours=6)
 _MOST_SLOTS: Final = 2000
 
 
@@ -271,8 +275,8 @@ class SendRate:
 
     def __init__(
         self,
-        pair: float = PAIR,
-        overall: int = OVERALL,
+        pair: float = PAIR_SECONDS,
+        overall: int = MAX_PER_SECOND,
         *,
         name: str = "",
         rates: Rates | None = None,
@@ -296,7 +300,7 @@ class SendRate:
             return SendSlots(known), (at - now).total_seconds()
 
         try:
-            return await self._rates.change(self._name, SendSlots(), work, now, now + _KEPT)
+            return await self._rates.change(self._name, SendSlots(), work, now, now + _KEPT_FOR)
         except StoreTrouble:
             return 1.0  # nothing leaves that is not counted
 
@@ -305,20 +309,20 @@ class SendRate:
 
         A turn that is far away was given by a clock that was ahead.
         """
-        since, last = now - max(self._pair, _SECOND), now + _KEPT
+        since, last = now - max(self._pair, _SECOND), now + _KEPT_FOR
         kept = [
             (key, each)
             for key, each in known.items()
             if (since < each.at <= now if each.sent else each.at < last)
         ]
-        late = now - _MISSED
+        late = now - _MISSED_AFTER
         return {key: each for key, each in kept[-_MOST_SLOTS:] if each.sent or each.at > late}
 
     def _next(
         self, others: dict[str, SendSlot], person: str, own: SendSlot | None, now: datetime
     ) -> datetime:
         """Return the first moment that is free; who comes at their turn yields only to the past."""
-        if own is not None and not own.sent and now < own.at < now + _KEPT:
+        if own is not None and not own.sent and now < own.at < now + _KEPT_FOR:
             return own.at
         is_due = own is not None and not own.sent
         slots = [each for each in others.values() if each.sent or not is_due]

@@ -42,12 +42,14 @@ class Person(Struct, frozen=True):
     owner: bool = False
 
 
-def mailed(name: str, door: InboundRule, head: MailHead, who: Person | None) -> Arrival | None:
+def mail_arrival(
+    name: str, door: InboundRule, head: MailHead, who: Person | None
+) -> Arrival | None:
     """Return the arrival of a mail by its header; None if it is not stored. `who` is its sender."""
     sender = head.sender
     verified = sender is not None and sender.verified
     known = who if verified and not head.robot else None
-    fate, why = _judged(door, known, head.robot or (sender.why if sender else _NOBODY))
+    fate, why = _fate_of(door, known, head.robot or (sender.why if sender else _NOBODY))
     if known is None and door.strangers == DROP:
         return None
     address = sender.address if sender else ""
@@ -70,9 +72,9 @@ def mailed(name: str, door: InboundRule, head: MailHead, who: Person | None) -> 
 def with_mail_text(kept: KeptFiles, arrival: Arrival, letter: IncomingMail) -> Arrival:
     """Return the arrival with its text; the attachments of a mail that starts work are kept."""
     starts, split = arrival.fate is CueFate.WAITING, letter.words
-    his = arrival.body.get("who") == OWNER
+    is_owner = arrival.body.get("who") == OWNER
     taint = Taint.OWNER if split.certain and not split.quoted else Taint.PUBLIC
-    taint = taint if his else Taint.CONTACT
+    taint = taint if is_owner else Taint.CONTACT
     listed = list[Json](letter.attachments)
     if starts:
         files = (*letter.files, *((None,) * (len(listed) - len(letter.files))))
@@ -81,7 +83,7 @@ def with_mail_text(kept: KeptFiles, arrival: Arrival, letter: IncomingMail) -> A
             for each, file in zip(letter.attachments, files, strict=False)
         ]
     more: JsonMap = {"text": letter.text, "attachments": listed}
-    if his:
+    if is_owner:
         more |= {"own": list[Json](split.own), "quoted": split.quoted, "certain": split.certain}
         # A mail or an invitation is in it, and the subject may be of that.
         more["carries"] = any(each["type"] in _FOREIGN_SUBJECT for each in letter.attachments)
@@ -99,7 +101,7 @@ def keep_file(kept: KeptFiles, named: JsonMap, content: bytes | None, taint: Tai
         return {**named, "name": name, "why": str(bad)}
 
 
-def wrote(channel: str, ref: str, sender: str, body: JsonMap, who: Person) -> Arrival:
+def message_arrival(channel: str, ref: str, sender: str, body: JsonMap, who: Person) -> Arrival:
     """Return the arrival of a contact's message on a channel that authenticates senders."""
     more: JsonMap = {"kind": "message", "who": CONTACT, "person": who.name, "sender": sender}
     return Arrival(ref=ref, door=channel, body=body | more, sender=sender)
@@ -203,7 +205,7 @@ def _filled(context: JsonMap) -> JsonMap:
     return {name: value for name, value in context.items() if value not in (None, [], "")}
 
 
-def _judged(door: InboundRule, known: Person | None, why: str) -> tuple[CueFate, str]:
+def _fate_of(door: InboundRule, known: Person | None, why: str) -> tuple[CueFate, str]:
     if known is None:
         return CueFate.IGNORED, why or _UNKNOWN
     if known.owner or door.contacts == START:

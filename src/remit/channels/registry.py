@@ -47,7 +47,7 @@ class ClosableChannel(Protocol):
 
 
 class InboundHook(Struct, frozen=True):
-    """What authenticates a provider's call; both secrets are looked up at each call."""
+    """Secrets that authenticate a provider's calls; both are looked up at each call."""
 
     channel: str
     app_secret: Token
@@ -168,9 +168,9 @@ def variable(name: str) -> str:
     return "".join(char if char.isalnum() else "_" for char in name).upper()
 
 
-LEAST: Final = 8  # days: a provider repeats itself for a week, and must be recognised
+MIN_KEPT_DAYS: Final = 8  # days: a provider repeats itself for a week, and must be recognised
 LOOP: Final = "inbound cleanup"
-PAUSE: Final = 86_400.0  # seconds between two runs
+CLEANUP_SECONDS: Final = 86_400.0  # seconds between two runs
 
 
 class InboundCleanup(LoopGroup):
@@ -178,7 +178,7 @@ class InboundCleanup(LoopGroup):
 
     def __init__(self, days: int, db: Database, clock: Clock, background: Background) -> None:
         super().__init__(background, {LOOP: self._look_on} if days else {})
-        self._kept = timedelta(days=max(days, LEAST)) if days else None
+        self._kept = timedelta(days=max(days, MIN_KEPT_DAYS)) if days else None
         self._db = db
         self._clock = clock
 
@@ -191,7 +191,7 @@ class InboundCleanup(LoopGroup):
     async def _look_on(self) -> None:
         while True:
             await self.look()
-            await self._clock.sleep(PAUSE)
+            await self._clock.sleep(CLEANUP_SECONDS)
 
 
 class DashboardChannel:
@@ -223,7 +223,7 @@ class ChannelState(Struct, frozen=True):
 def channel_states(
     keys: ChannelSecrets, clock: Clock, off: Mapping[str, str], home: Path
 ) -> dict[str, ChannelState]:
-    """Every channel of the settings; `off` says why one switched itself off."""
+    """Return the state of every channel; `off` says why one switched itself off."""
     if not keys.chosen:
         return {}
     wrong = complaints(keys, clock)

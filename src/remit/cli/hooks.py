@@ -85,9 +85,9 @@ def _show(settings: Settings, name: str, secret: str, as_json: bool) -> int:
 
 
 def _new_secret() -> str:
-    from remit.channels.webhook.receiving import made  # noqa: PLC0415 - a list makes no secret
+    from remit.channels.webhook.receiving import new_secret  # noqa: PLC0415 - a list makes no secret
 
-    return made(os.urandom(_BYTES))
+    return new_secret(os.urandom(_BYTES))
 
 
 def _sections(settings: Settings) -> SectionStore:

@@ -6,7 +6,7 @@ from contextlib import suppress
 from datetime import datetime
 from typing import Final
 
-from remit.channels.push import NEEDS, is_there
+from remit.channels.push import NEEDS, is_installed
 from remit.channels.registry import ChannelSecrets, ChannelState, channel_states
 from remit.cli import words
 from remit.cli.calendar import accounts
@@ -85,7 +85,7 @@ def _used_ways(settings: Settings) -> list[str]:
 
 
 def _push(settings: Settings, text: str, now: datetime) -> DoctorFinding:
-    if not is_there():
+    if not is_installed():
         return ok("notices", f"{PUSH} ({text}): no browser is told. {NEEDS}")
     listening = 0
     with suppress(RemitError), open_read_only(settings.database) as tx:

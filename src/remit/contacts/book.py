@@ -38,7 +38,7 @@ T = TypeVar("T")
 
 
 class ContactAddress(Struct, frozen=True):
-    """How a channel reaches a person: the address to send to, the id of incoming messages."""
+    """A person on a channel: the address to send to, the id of incoming messages."""
 
     address: str
     id: str | None = None

@@ -54,8 +54,8 @@ from remit.system.background import LocksByKey
 
 _SENDING: Final = DeliveryStatus.SENDING
 MOST_PARTS: Final = 10  # messages that one text may be split into
-PATIENCE: Final = 120.0  # seconds a channel may take; after that the result is unknown
-LEFT_ALONE_SECONDS: Final = PATIENCE + 30  # so long other workers leave a claim to its worker
+SEND_SECONDS: Final = 120.0  # seconds a channel may take; after that the result is unknown
+LEFT_ALONE_SECONDS: Final = SEND_SECONDS + 30  # so long other workers leave a claim to its worker
 
 
 class ReadyDelivery(Struct, frozen=True):
@@ -87,7 +87,7 @@ class Courier:
     def __init__(
         self,
         channels: Mapping[str, Channel],
-        patience: float = PATIENCE,
+        patience: float = SEND_SECONDS,
         now: Callable[[], datetime] | None = None,
         bounds: SendLimits | None = None,
         files: KeptFiles | None = None,

@@ -20,7 +20,7 @@ from msgspec import Struct
 
 from remit.channels.markdown import plain
 from remit.channels.push import PushContent, PushNotifier
-from remit.delivery.courier import PATIENCE, ask
+from remit.delivery.courier import SEND_SECONDS, ask
 from remit.failpoint import failpoint
 from remit.language.files import read_toml
 from remit.language.sentences import DEFAULT_LANGUAGE, message_language, notice_sentence
@@ -78,7 +78,7 @@ class NoticeWords(Struct, frozen=True):
         return self.digest(found)
 
     def answer_links(self, notice: Notice, way: str, buttons: Sequence[ActionButton]) -> str:
-        """Where each answer to a question is given: links to its card, under a message."""
+        """Return one link per answer to a question; each opens its card."""
         if not self.root():
             return ""
         link = f"{self._link(notice.telling.href)}?by={quote(way)}&answer="
@@ -173,7 +173,7 @@ class OfferButtons(Protocol):
 
 
 class NoticeContext(Struct, frozen=True, kw_only=True):
-    """What sending notices needs."""
+    """Everything that sends notices: store, channels, push, words, settings."""
 
     db: Database
     clock: Clock
@@ -202,7 +202,7 @@ class NoticeMessage(Struct, frozen=True):
 
 
 class NoticeDelivery:
-    def __init__(self, around: NoticeContext, patience: float = PATIENCE) -> None:
+    def __init__(self, around: NoticeContext, patience: float = SEND_SECONDS) -> None:
         self._around = around
         self._db, self._clock = around.db, around.clock
         self._patience = patience

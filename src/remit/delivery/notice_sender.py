@@ -15,7 +15,7 @@ from itertools import groupby
 from operator import attrgetter
 from typing import Final
 
-from remit.delivery.courier import PATIENCE
+from remit.delivery.courier import SEND_SECONDS
 from remit.delivery.notice_delivery import (
     FEW,
     MOST_APPROVED,
@@ -64,7 +64,7 @@ _LOG: Final = logging.getLogger("remit.notices")
 
 
 class NoticeSender:
-    def __init__(self, around: NoticeContext, patience: float = PATIENCE) -> None:
+    def __init__(self, around: NoticeContext, patience: float = SEND_SECONDS) -> None:
         self._around = around
         self._db, self._clock = around.db, around.clock
         self._delivery = NoticeDelivery(around, patience)

@@ -1,4 +1,4 @@
-"""What a file is by its content, and whether it may be sent."""
+"""Detects a file's kind by its content, and decides whether it may be sent."""
 
 import html
 import io

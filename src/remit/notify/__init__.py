@@ -261,7 +261,7 @@ class NoticeMoment(Struct, frozen=True):
 
 
 class NoticeRules(Struct, frozen=True):
-    """Where the owner wants notices. The settings are read each time: they may change."""
+    """Plans where and when notices go. The settings are read each time: they may change."""
 
     wishes: Callable[[], NoticeSettings]
     quiet: QuietHours | None

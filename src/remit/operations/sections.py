@@ -21,7 +21,7 @@ from remit.channels.oauth import (
     client_of,
     new_account,
 )
-from remit.channels.webhook.receiving import made
+from remit.channels.webhook.receiving import new_secret
 from remit.errors import BadInput, NotFound
 from remit.model.caller import Scope
 from remit.model.codec import JsonMap
@@ -65,7 +65,7 @@ async def change_settings(request: OperationRequest, arguments: args.ChangeSecti
     before = await asyncio.to_thread(load_home, request.app.settings.home)
     content: JsonMap = {"section": section, "detail": _detail(section, values)}
     if table == "hooks" and name not in before.hooks and not values.get("secret"):
-        content["secret"] = values["secret"] = made(os.urandom(_SECRET_BYTES))
+        content["secret"] = values["secret"] = new_secret(os.urandom(_SECRET_BYTES))
     new_channel = table == "channels" and name not in before.channels
     if new_channel:
         values |= await _asked_of_provider(values)

@@ -104,7 +104,7 @@ _WORD: Final = re.compile(r"\w+(?:['’-]\w+)*")
 
 
 def kinds(text: str) -> tuple[str, ...]:
-    """What stands in a text, in a fixed order."""
+    """Return the kinds of wording in a text, in a fixed order."""
     shown = text[:_MAX_CHARACTERS]
     return tuple(name for name, there in _KINDS.items() if there(shown))
 

@@ -33,7 +33,7 @@ _OWNER: Final = "owner"
 
 
 class BacktestResult(Struct, frozen=True):
-    """How many past tasks were tested, and how many would be ranked differently."""
+    """Counts of past tasks that were tested, and that would be ranked differently."""
 
     seen: int
     changed: int
@@ -76,7 +76,7 @@ Asks: TypeAlias = Callable[[Task, str, str], Awaitable[str | None]]
 
 
 class ReflectionContext(Struct, frozen=True):
-    """What reflection needs from the rest of the app."""
+    """Connects reflection with the rest of the app."""
 
     ranker: Ranker
     names: Callable[[], Collection[str]]  # people, channels and tools: no lesson may name any
@@ -101,7 +101,7 @@ class Reflector:
         self._around = around
 
     async def look(self, task: Task) -> ReflectionResult:
-        """What finished tasks teach now; nothing recently declined, or asked already."""
+        """Return lessons from finished tasks, without those declined or asked recently."""
         await self._harvest.catch_up()
         tasks = await self._recent_tasks()
         rank, wrong = self._ranks()
@@ -126,7 +126,7 @@ class Reflector:
             return UnfitLesson(objection)
         try:
             before = self._versions.text(lesson.file)
-            after = versions.worked_in(lesson, before)
+            after = versions.insert_lesson(lesson, before)
             tried = await self._tried(lesson, before, after)
         except BadInput as bad:
             return UnfitLesson(str(bad))
@@ -136,7 +136,7 @@ class Reflector:
     async def accept(self, task: Task, lesson: Lesson, digest: str) -> LessonResult:
         """Write exactly what was approved; if the file changed since, nothing is written."""
         before = self._versions.text(lesson.file)
-        after = versions.worked_in(lesson, before)
+        after = versions.insert_lesson(lesson, before)
         if versions.digest(after) != digest:
             raise Transient(f"{lesson.file.value} was changed meanwhile.", after=1)
         lesson_change = LessonChange(
@@ -194,7 +194,7 @@ class Reflector:
         return list(reversed(fit.values())), [wrong for _, wrong in judged if wrong]
 
     async def _fresh(self, found: Sequence[Lesson]) -> list[Lesson]:
-        """Those that can be worked in, and that were not recently declined."""
+        """Return the lessons that fit their file and were not declined recently."""
         since = self._clock.now() - NOT_AGAIN
         unwanted = await self._db.read(reflections.unwanted, since)
         fresh = list[Lesson]()

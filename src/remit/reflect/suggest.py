@@ -50,7 +50,7 @@ class SuggestedLesson(Struct, frozen=True):
 
 
 def suggestion_prompt(tasks: Sequence[ReflectedTask], guidelines: str) -> str:
-    """What the model is shown, beside its rules."""
+    """Return the prompt for the model, beside its rules."""
     mine = [each for each in tasks if is_mine(each.task)][-_MAX_TASKS:]
     others = sum(not is_mine(each.task) for each in tasks)
     lines = [_line(each.line, each.task) for each in mine]
@@ -179,7 +179,7 @@ def objection(lesson: Lesson, names: Collection[str] = ()) -> str | None:
 
 
 def of_words(text: str, names: Collection[str] = ()) -> str | None:
-    """The same of a guideline."""
+    """Return why a guideline may not be proposed; None if it may."""
     if not text.strip() or len(text) > MAX_CHARACTERS or len(text.split()) > _MAX_WORDS:
         return f"a guideline is one line of at most {MAX_CHARACTERS} characters"
     if text.lstrip().startswith("#") or not _PLAIN.fullmatch(text):

@@ -28,7 +28,7 @@ def digest(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def worked_in(lesson: Lesson, text: str) -> str:
+def insert_lesson(lesson: Lesson, text: str) -> str:
     """Return the whole new text of the file; raise if it cannot take the lesson."""
     if lesson.file is LessonFile.GUIDELINES:
         return _with_line(lesson, text)

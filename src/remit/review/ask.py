@@ -259,7 +259,7 @@ def locked(task: Task, delivery: Delivery, why: str) -> Review:
 
 
 def doubtful(task: Task, delivery: Delivery) -> Review:
-    """Nobody knows whether a message arrived."""
+    """Ask whether a message arrived, if its answer is unknown."""
     task_sentences = _sentences(task)
     who = delivery.recipient or task_sentences["you"]
     return Review(
@@ -293,11 +293,11 @@ def text_for_another_place(
 ) -> str | None:
     """Return what the owner last wrote for this delivery when it had another recipient or address.
 
-    None if he wrote nothing, or said later, when he changed the recipient, what to send instead.
+    None if nothing was written, or if a later change of recipient said what to send instead.
     """
     place = _place(task, delivery, reach)
     prefixes = [f"{task.round}:send:{delivery.id}:"]
-    if not reach.owner:  # what the owner wrote to himself, in place of a held text, has no address
+    if not reach.owner:  # a text to the owner, in place of a held one, has no address
         prefixes.append(f"{task.round}:held:{delivery.id}:")
     found = None
     for key, decision in decisions.items():

@@ -1,1 +1,1 @@
-"""What starts work besides messages: times, series, cron, folders, commands."""
+"""Start work without a message: times, series, cron, folders, commands."""

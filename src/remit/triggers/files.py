@@ -54,7 +54,7 @@ class RefusedFile(Struct, frozen=True):
 
 
 class FolderPorts(Struct, frozen=True):
-    """Where a folder's files go, and who is told how many a limit keeps out."""
+    """Takes a folder's files; `note_left` reports how many a limit keeps out."""
 
     take: Callable[[Arrival], Awaitable[StoredCue]]
     note_left: Callable[[int], Awaitable[None]]

@@ -49,7 +49,7 @@ _SEVERAL: Final = "your reply decided nothing: that mail asks several questions.
 _TOO_LATE: Final = "it was decided before your mail came, so that changed nothing."
 _RESTORED: Final = "a backup was restored after it came, and it may be done already"
 _SAY_AGAIN: Final = f"your mail changed nothing now: {_RESTORED}. If it is not, write once more."
-_MOST_REF: Final = 400  # characters of an id used as a task's ref
+_MAX_REF: Final = 400  # characters of an id used as a task's ref
 
 
 class CallUnsigned(BadInput):
@@ -107,7 +107,7 @@ class InboundRegistry:
         """Accept a call that knows the secret; a repeated call gets the same answer."""
         settings, now = self._settings.hooks[name], self._base.clock.now()
         # While a secret is replaced, both are stored, separated by a space.
-        how = receiving.shown(call, self._base.keys.get(settings.secret).split(), now)
+        how = receiving.verify(call, self._base.keys.get(settings.secret).split(), now)
         if how is None or settings.scheme not in (ANY, how):
             sentence = "The secret of this hook was not shown, or long ago; nothing was read."
             raise CallUnsigned(sentence)
@@ -155,9 +155,9 @@ class InboundRegistry:
         assert isinstance(post, EmailSettings)  # noqa: S101 - checked with the settings
         base = self._base
         plugs = MailWatchPorts(
-            sort=partial(self._sorted, name, door),
-            told=partial(people.with_mail_text, task_files(self._settings)),
-            take=partial(self._take_mail, name),
+            arrival_of=partial(self._sorted, name, door),
+            with_text=partial(people.with_mail_text, task_files(self._settings)),
+            store=partial(self._take_mail, name),
         )
         try:
             context = ChannelContext(name, self._base.keys, base.clock)
@@ -168,7 +168,7 @@ class InboundRegistry:
 
     def _sorted(self, name: str, door: InboundRule, head: MailHead) -> Arrival | None:
         who = self._who(name, head.sender.address) if head.sender else None
-        return people.mailed(name, door, head, who)
+        return people.mail_arrival(name, door, head, who)
 
     async def _take_mail(self, name: str, arrival: Arrival) -> StoredCue:
         return await self.keeper.take(arrival, _caps(self._settings.doors[name]))
@@ -180,7 +180,7 @@ class InboundRegistry:
                 return await self._take_owner_mail(kept, mail)
         # Mail that is not surely the owner's is treated like a contact's.
         about = await self._base.db.read(_about, kept.door, _threads(kept))
-        source = Source(SourceKind.EMAIL, str(kept.body.get("id") or kept.ref)[:_MOST_REF])
+        source = Source(SourceKind.EMAIL, str(kept.body.get("id") or kept.ref)[:_MAX_REF])
         taken = await self._base.db.read(cues.whose, source)
         # Anybody can choose a Message-ID: an unverified or foreign one gets the sender added.
         if kept.body.get("verified") is not True or taken not in (None, kept.sender):
@@ -205,7 +205,7 @@ class InboundRegistry:
             return settled or await self._converse(kept, inbound, about[1])
         if not mail.text.strip():
             return StartedCue(CueFate.IGNORED, why="it has no words of yours")
-        source = Source(SourceKind.EMAIL, str(kept.body.get("id") or kept.ref)[:_MOST_REF])
+        source = Source(SourceKind.EMAIL, str(kept.body.get("id") or kept.ref)[:_MAX_REF])
         message = OwnerMessage(
             text=mail.text,
             source=source,
@@ -300,7 +300,9 @@ class InboundRegistry:
         if door is None or door.contacts != START or who is None or who.owner or not text:
             return None
         message = await self.chats.with_file(message, Taint.CONTACT)
-        arrival = people.wrote(message.channel, message.ref, message.sender, message.body, who)
+        arrival = people.message_arrival(
+            message.channel, message.ref, message.sender, message.body, who
+        )
         return await self.keeper.take(arrival, _caps(door))
 
     async def _begin_message(self, door: InboundRule, kept: StoredCue) -> StartedCue:
@@ -309,7 +311,7 @@ class InboundRegistry:
         if who is None:
             return StartedCue(CueFate.IGNORED, why="who wrote is not in your book")
         kept = replace(kept, body=kept.body | {"who": people.CONTACT, "person": who.name})
-        source = Source(SourceKind.WHATSAPP, kept.ref.rpartition(" ")[2][:_MOST_REF])
+        source = Source(SourceKind.WHATSAPP, kept.ref.rpartition(" ")[2][:_MAX_REF])
         return await self._start(people.cue(kept, door, source), kept.said_at)
 
     def _who(self, channel: str, address: str) -> Person | None:

@@ -172,7 +172,7 @@ async def test_more_than_two_at_once_are_asked_to_come_back() -> None:
 
     waits = [each.after for each in answers if isinstance(each, SendRetry)]
     assert sorted(waits, key=str) == [5.0, 5.0, None, None]
-    assert busy._at_work == 0
+    assert busy._processes == 0
 
 
 # Where it may go ----------------------------------------------------------------------------------

@@ -328,7 +328,7 @@ def test_the_last_mail_is_not_read_again_though_every_range_matches_it() -> None
 async def test_a_full_inbox_is_read_in_bounded_pieces(
     plain: Box, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(mailbox, "_MOST_READ", 2)
+    monkeypatch.setattr(mailbox, "_MAX_READ", 2)
     found = opened(plain.port)
     start = await found.bounces(None)
     assert isinstance(start, ReturnedMail)

@@ -41,12 +41,12 @@ async def test_letters_in_a_row_go_over_one_line_each_as_it_is() -> None:
 
 
 async def test_letters_at_the_same_time_have_a_line_each_and_few_are_kept() -> None:
-    many = mail_account.MOST_LINES + 4
+    many = mail_account.MAX_IDLE_CONNECTIONS + 4
     async with PostOffice() as office, Proxy(office.port) as proxy:
         post = channel(proxy.port)
         answers = await asyncio.gather(*(post.send(letter(n)) for n in range(many)))
         assert all(isinstance(answer, Accepted) for answer in answers)
-        assert len(post._lines._kept) <= mail_account.MOST_LINES
+        assert len(post._connections._idle_ones) <= mail_account.MAX_IDLE_CONNECTIONS
         await post.close()
         await office.quiet()
 
@@ -143,7 +143,7 @@ async def test_a_line_is_left_when_nobody_uses_it_or_it_has_carried_enough() -> 
         await post.close()
     async with PostOffice() as office, Proxy(office.port) as proxy:
         post = channel(proxy.port)
-        for n in range(mail_account.MOST_LETTERS + 1):
+        for n in range(mail_account.MAX_LETTERS_PER_CONNECTION + 1):
             assert isinstance(await post.send(letter(n)), Accepted)
         await post.close()
 

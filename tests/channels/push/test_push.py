@@ -247,7 +247,7 @@ async def test_a_busy_service_is_asked_again_later_and_not_for_ever(
     async with listening(world, there) as told:
         await asked(world)
         told.ring()
-        for pause in pushing.PAUSES:
+        for pause in pushing.RETRY_SECONDS:
             await _asleep(world, pause)
             there.now = int(world.now.timestamp()) + int(pause)
             await world.run(timedelta(seconds=pause))
@@ -255,7 +255,7 @@ async def test_a_busy_service_is_asked_again_later_and_not_for_ever(
         await world.run(timedelta(minutes=60))
         await settled(world, told)
 
-        assert len(there.came) == len(pushing.PAUSES) + 1
+        assert len(there.came) == len(pushing.RETRY_SECONDS) + 1
         assert [each.failures for each in await kept(world)] == [1]
 
 
@@ -265,10 +265,10 @@ async def test_what_was_decided_meanwhile_is_not_told_again(world: World, there:
         await asked(world)
         told.ring()
         await until(lambda: len(there.came) == 1)
-        await _asleep(world, pushing.PAUSES[0])
+        await _asleep(world, pushing.RETRY_SECONDS[0])
         (review,) = await world.waiting()
         await world.decide(review, ReviewAnswer.DECLINE)
-        await world.run(timedelta(seconds=pushing.PAUSES[0]))
+        await world.run(timedelta(seconds=pushing.RETRY_SECONDS[0]))
         await settled(world, told)
 
         assert len(there.came) == 1
@@ -398,7 +398,7 @@ BODY: Final = (
 
 def test_the_example_of_the_standard_comes_out_to_the_byte() -> None:
     once = ec.derive_private_key(int.from_bytes(unb64(SENDER)), ec.SECP256R1())
-    made = push_client.sealed_with(once, unb64(SALT), TEXT, (POINT, AUTH), 0)
+    made = push_client.encrypt_with(once, unb64(SALT), TEXT, (POINT, AUTH), 0)
 
     assert b64(made) == BODY
 
@@ -410,18 +410,18 @@ def test_the_receiver_of_these_tests_opens_the_example_of_the_standard() -> None
     assert phone.opened(unb64(BODY)) == TEXT
 
 
-@given(st.binary(max_size=push_client.LENGTH))
+@given(st.binary(max_size=push_client.PADDED_BYTES))
 def test_any_text_arrives_and_none_shows_its_length(text: bytes) -> None:
     phone = Phone()
-    body = push_client.sealed(text, b64(phone.point), b64(phone.auth))
+    body = push_client.encrypt(text, b64(phone.point), b64(phone.auth))
 
     assert phone.opened(body) == text
-    assert len(body) == len(push_client.sealed(b"", b64(phone.point), b64(phone.auth)))
+    assert len(body) == len(push_client.encrypt(b"", b64(phone.point), b64(phone.auth)))
 
 
 def test_no_other_browser_opens_it_and_no_two_are_alike() -> None:
     phone = Phone()
-    one, two = (push_client.sealed(TEXT, b64(phone.point), b64(phone.auth)) for _ in range(2))
+    one, two = (push_client.encrypt(TEXT, b64(phone.point), b64(phone.auth)) for _ in range(2))
 
     assert one != two
     with pytest.raises(InvalidTag):

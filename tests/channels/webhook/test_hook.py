@@ -32,24 +32,24 @@ def test_while_a_secret_is_replaced_either_opens_and_so_does_one_signature_of_se
     both = standard(BODY)
     theirs = standard(BODY, secret=OTHER).headers["webhook-signature"]
     many = {**both.headers, "webhook-signature": f"v1a,zzz {theirs} v1,AAAA"}
-    assert receiving.shown(both, [OTHER, SECRET], NOW) is HookProof.STANDARD
-    assert receiving.shown(HookCall(many, BODY), [SECRET, OTHER], NOW) is HookProof.STANDARD
-    assert receiving.shown(HookCall(many, BODY), [SECRET], NOW) is None
+    assert receiving.verify(both, [OTHER, SECRET], NOW) is HookProof.STANDARD
+    assert receiving.verify(HookCall(many, BODY), [SECRET, OTHER], NOW) is HookProof.STANDARD
+    assert receiving.verify(HookCall(many, BODY), [SECRET], NOW) is None
 
 
 @for_each("call", [standard(BODY), hub(BODY), bearer(BODY)])
 def test_the_secret_of_another_hook_opens_nothing(call: HookCall) -> None:
-    assert receiving.shown(call, [OTHER], NOW) is None
-    assert receiving.shown(call, [], NOW) is None
-    assert receiving.shown(call, [""], NOW) is None
+    assert receiving.verify(call, [OTHER], NOW) is None
+    assert receiving.verify(call, [], NOW) is None
+    assert receiving.verify(call, [""], NOW) is None
 
 
 @for_each("minutes", [-6, 6, -100_000, 100_000])
 def test_what_was_signed_long_ago_or_ahead_is_not_believed(minutes: int) -> None:
     late = standard(BODY, at=NOW + timedelta(minutes=minutes))
-    assert receiving.shown(late, [SECRET], NOW) is None
+    assert receiving.verify(late, [SECRET], NOW) is None
     near = standard(BODY, at=NOW + timedelta(minutes=4 if minutes > 0 else -4))
-    assert receiving.shown(near, [SECRET], NOW) is HookProof.STANDARD
+    assert receiving.verify(near, [SECRET], NOW) is HookProof.STANDARD
 
 
 def test_whoever_changes_a_byte_an_id_or_the_time_is_not_believed() -> None:
@@ -65,17 +65,19 @@ def test_whoever_changes_a_byte_an_id_or_the_time_is_not_believed() -> None:
         ("webhook-signature", "v1,"),
         ("webhook-signature", "é"),
     ):
-        assert receiving.shown(HookCall({**good.headers, name: value}, BODY), [SECRET], NOW) is None
-    assert receiving.shown(HookCall(good.headers, BODY + b" "), [SECRET], NOW) is None
+        assert (
+            receiving.verify(HookCall({**good.headers, name: value}, BODY), [SECRET], NOW) is None
+        )
+    assert receiving.verify(HookCall(good.headers, BODY + b" "), [SECRET], NOW) is None
 
 
 def test_who_signs_wrongly_is_not_saved_by_another_way() -> None:
     """Else whoever may change the headers chooses the weakest."""
     wrong = standard(b"other")
     both = {**bearer(BODY).headers, "webhook-signature": wrong.headers["webhook-signature"]}
-    assert receiving.shown(HookCall(both, BODY), [SECRET], NOW) is None
+    assert receiving.verify(HookCall(both, BODY), [SECRET], NOW) is None
     hubbed = {**bearer(BODY).headers, "x-hub-signature-256": "sha256=00"}
-    assert receiving.shown(HookCall(hubbed, BODY), [SECRET], NOW) is None
+    assert receiving.verify(HookCall(hubbed, BODY), [SECRET], NOW) is None
 
 
 def test_the_time_cannot_be_moved_into_the_id() -> None:
@@ -86,8 +88,12 @@ def test_the_time_cannot_be_moved_into_the_id() -> None:
     )
     signature = "v1," + base64.b64encode(signed.digest()).decode()
     head = {"webhook-timestamp": at, "webhook-signature": signature}
-    assert receiving.shown(HookCall({**head, "webhook-id": "a"}, f"{at}.x".encode()), [SECRET], NOW)
-    assert receiving.shown(HookCall({**head, "webhook-id": f"a.{at}"}, b"x"), [SECRET], NOW) is None
+    assert receiving.verify(
+        HookCall({**head, "webhook-id": "a"}, f"{at}.x".encode()), [SECRET], NOW
+    )
+    assert (
+        receiving.verify(HookCall({**head, "webhook-id": f"a.{at}"}, b"x"), [SECRET], NOW) is None
+    )
 
 
 @given(
@@ -108,7 +114,7 @@ def test_the_time_cannot_be_moved_into_the_id() -> None:
 def test_whatever_a_stranger_sends_he_is_refused_and_nothing_breaks(
     headers: dict[str, str], body: bytes
 ) -> None:
-    assert receiving.shown(HookCall(headers, body), [SECRET, "plain"], NOW) is None
+    assert receiving.verify(HookCall(headers, body), [SECRET, "plain"], NOW) is None
 
 
 # What it says -------------------------------------------------------------------------------------
@@ -175,10 +181,10 @@ def test_whatever_a_believed_call_brings_becomes_bounded_words(body: bytes) -> N
 def test_a_title_is_looked_for_where_the_owner_says(
     content: Json, pointer: str, found: str
 ) -> None:
-    assert receiving.pointed(content, pointer) == found
+    assert receiving.value_at(content, pointer) == found
 
 
 def test_a_secret_that_is_made_is_one_of_standard_webhooks() -> None:
-    made = receiving.made(b"\x01" * 32)
+    made = receiving.new_secret(b"\x01" * 32)
     assert made.startswith("whsec_")
-    assert receiving.shown(standard(BODY, secret=made), [made], NOW) is HookProof.STANDARD
+    assert receiving.verify(standard(BODY, secret=made), [made], NOW) is HookProof.STANDARD

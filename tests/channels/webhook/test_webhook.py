@@ -12,12 +12,12 @@ from msgspec import structs
 
 from remit.channels.webhook import WebhookSettings, sending
 from remit.channels.webhook.sending import (
-    PAUSES,
+    RETRY_SECONDS,
     HookGone,
     UnconfirmedSend,
     WebhookChannel,
-    again,
-    signed,
+    retry_or_give_up,
+    signed_headers,
     signing_keys,
 )
 from remit.errors import BadInput
@@ -32,7 +32,7 @@ from tests.channels.whatsapp.whatsapp import Cut, Order
 from tests.tables import for_each, table
 
 PARCEL: Final = Parcel("dlv-01JZ", None, "Lumphini Park, mornings. \u05e9\u05dc\u05d5\u05dd 🌳")
-LAST: Final = len(PAUSES) + 1
+LAST: Final = len(RETRY_SECONDS) + 1
 
 KEYS = st.from_regex(r"[A-Za-z0-9_-]{1,200}", fullmatch=True)
 TEXTS = st.text(st.characters(exclude_categories=["Cs"]), min_size=1)
@@ -134,16 +134,16 @@ async def test_it_is_tried_under_one_id_until_it_is_taken_and_then_once() -> Non
         ]
         assert len({heard.body for heard in receiver.heard}) == 1
     waits = [answer.after for answer in answers if isinstance(answer, SendRetry)]
-    assert waits == list(PAUSES[:3])
+    assert waits == list(RETRY_SECONDS[:3])
 
 
 @given(st.integers(-3, 100), st.none() | st.floats(0, 3600), st.booleans())
 def test_a_try_is_followed_by_another_until_the_pauses_end(
     attempt: int, wait: float | None, doubt: bool
 ) -> None:
-    answer = again("It did not work.", attempt, wait=wait, doubt=doubt)
+    answer = retry_or_give_up("It did not work.", attempt, wait=wait, doubt=doubt)
 
-    if attempt > len(PAUSES):
+    if attempt > len(RETRY_SECONDS):
         assert type(answer) is (Unknown if doubt else Refused)
     else:
         assert type(answer) is (UnconfirmedSend if doubt else SendRetry)
@@ -169,7 +169,7 @@ def test_every_signature_fits_for_who_holds_the_secret_and_for_nobody_else(
     key: str, stamp: int, text: str, secrets: list[bytes]
 ) -> None:
     body = sending.event(Parcel(key, None, text), "urn:remit")
-    headers = signed(key, stamp, body, tuple(secrets))
+    headers = signed_headers(key, stamp, body, tuple(secrets))
 
     for secret in secrets:
         told = "whsec_" + base64.b64encode(secret).decode()

@@ -33,12 +33,12 @@ from remit.system import first_byte, http_client
 from remit.system.http_client import Token
 from remit.system.process import ask_worker
 
-PATIENCE: Final = 60.0
-MOST: Final = 2000  # what most services accept; the worker knows the exact limit
+SEND_SECONDS: Final = 60.0
+MAX_CHARACTERS: Final = 2000  # what most services accept; the worker knows the exact limit
 SENDING: Final = b"sending\n"
-_AT_ONCE: Final = 2  # each is a process of 60 MB
-_BUSY: Final = 5.0
-_MOST_READ: Final = 65_536
+_MAX_PROCESSES: Final = 2  # each is a process of 60 MB
+_BUSY_SECONDS: Final = 5.0
+_MAX_REPORT_BYTES: Final = 65_536
 _WORKER: Final = (sys.executable, "-I", "-m", "remit.channels.apprise.worker")
 
 _ADDRESS: Final = re.compile(r"([a-z][a-z0-9]{1,19})://[\x21-\x7e]{1,2000}")
@@ -71,8 +71,8 @@ class AppriseChannel:
         owner: str | None = None,
         private: bool = False,  # they may lie in the operator's own network
         name: str = "apprise",
-        most: int = MOST,
-        patience: float = PATIENCE,
+        most: int = MAX_CHARACTERS,
+        patience: float = SEND_SECONDS,
         worker: Sequence[str] = _WORKER,
     ) -> None:
         self.name: Final = name
@@ -82,7 +82,7 @@ class AppriseChannel:
         self._owner = owner
         self._patience = patience
         self._worker = worker
-        self._at_work = 0
+        self._processes = 0
 
     @property
     def knows_owner(self) -> bool:
@@ -107,19 +107,19 @@ class AppriseChannel:
             return Refused(f"The target {name} cannot be used. {bad}")
         if not address:
             return Locked(f"The address of the target {name} is missing. Set it.")
-        if self._at_work >= _AT_ONCE:
-            return SendRetry("Apprise is busy with other messages.", _BUSY, spends=False)
+        if self._processes >= _MAX_PROCESSES:
+            return SendRetry("Apprise is busy with other messages.", _BUSY_SECONDS, spends=False)
         order = {
             "address": address,
             "body": parcel.body,
             "private": self._private,
             "until": first_byte.deadline(),
         }
-        self._at_work += 1
+        self._processes += 1
         try:
             report = await _work(self._worker, json.dumps(order).encode(), self._patience)
         finally:
-            self._at_work -= 1
+            self._processes -= 1
         return _answer(report, parcel.key)
 
     def _unknown(self, name: str | None) -> str:
@@ -148,7 +148,7 @@ def complaint(address: str) -> str | None:
 
 @dataclass(frozen=True, slots=True)
 class AppriseReport:
-    """What the worker observed. `began`: whether Apprise was started."""
+    """The worker's report. `began`: whether Apprise was started."""
 
     began: bool
     ended: str  # how the worker ended, if it did not report
@@ -157,7 +157,7 @@ class AppriseReport:
 
 async def _work(worker: Sequence[str], order: bytes, seconds: float) -> AppriseReport:
     try:
-        answer = await ask_worker(worker, order, seconds, _MOST_READ, {"NO_PROXY": "*"})
+        answer = await ask_worker(worker, order, seconds, _MAX_REPORT_BYTES, {"NO_PROXY": "*"})
     except OSError as error:
         return AppriseReport(began=False, ended=f"it could not be started: {type(error).__name__}")
     began = answer.output.startswith(SENDING)
@@ -184,7 +184,7 @@ def _answer(report: AppriseReport, key: str) -> Answer:
 
 def _failed(seen: Sequence[int], barred: object) -> Answer:
     """Return what a failure means, by the statuses: 0: no byte was sent, -1: no answer came."""
-    if any(_is_yes(status) or not 0 <= status < _FAILED for status in seen):
+    if any(_is_yes(status) or not 0 <= status < _SERVER_ERROR for status in seen):
         return Unknown("Apprise says that it failed, but a part of it may have arrived.")
     if isinstance(barred, str):
         return Refused(barred)
@@ -208,6 +208,6 @@ def _is_yes(status: int) -> bool:
     return status // 100 == 2  # noqa: PLR2004 - as the codes are grouped
 
 
-_FAILED: Final = 500
+_SERVER_ERROR: Final = 500
 _UNSEEN: Final = "Apprise says that it was sent, but no service was heard to say yes."
 _NOTHING: Final = "Apprise sent nothing and gave no reason. Look at the target's address."

@@ -23,7 +23,7 @@ _HOST: Final = re.compile(
     r"(?=.{1,253}\Z)[A-Za-z0-9](?:[A-Za-z0-9-]*[A-Za-z0-9])?"
     r"(?:\.[A-Za-z0-9](?:[A-Za-z0-9-]*[A-Za-z0-9])?)*"
 )
-_MOST_PORT: Final = 65_535
+_MAX_PORT: Final = 65_535
 _FIT: Final = re.compile(r"[^\x00-\x1f\x7f]{1,256}")
 
 
@@ -58,7 +58,7 @@ class SmtpAccount:
                 "write it like mail.example.org, without a port.",
                 field="host",
             )
-        if not 0 < self.port <= _MOST_PORT:
+        if not 0 < self.port <= _MAX_PORT:
             raise BadInput(
                 f"The port {self.port} of the mail server is none; 587, 465 and 993 are usual.",
                 field="port",
@@ -76,11 +76,11 @@ class SmtpAccount:
             raise BadInput("The user of the mail server has characters no name has.", field="user")
 
     @property
-    def lets_in(self) -> str:
+    def credential(self) -> str:
         return "the user or the password" if self.renew is None else f"the sign-in of {self.user}"
 
 
-def trust(account: SmtpAccount) -> ssl.SSLContext:
+def tls_context(account: SmtpAccount) -> ssl.SSLContext:
     """Return the TLS context: the server needs a valid certificate for its name."""
     try:
         return ssl.create_default_context(cafile=account.ca_file)
@@ -101,7 +101,7 @@ def xoauth2(user: str, token: str) -> bytes:
     return f"user={user}\x01auth=Bearer {token}\x01\x01".encode()
 
 
-def distrust(error: BaseException | None) -> str | None:
+def certificate_problem(error: BaseException | None) -> str | None:
     """Return what was wrong with a certificate, if that broke the connection."""
     while error is not None:
         if isinstance(error, ssl.SSLCertVerificationError):
@@ -118,10 +118,10 @@ def _is_ip(host: str) -> bool:
     return "%" not in host
 
 
-IDLE: Final = 5.0  # seconds; servers wait for minutes
-MOST_LETTERS: Final = 50  # per connection; many servers end it at a hundred
-MOST_LINES: Final = 16  # servers allow one client a few
-_PARTING: Final = 2.0  # seconds for a QUIT that changes nothing
+IDLE_SECONDS: Final = 5.0  # seconds; servers wait for minutes
+MAX_LETTERS_PER_CONNECTION: Final = 50  # per connection; many servers end it at a hundred
+MAX_IDLE_CONNECTIONS: Final = 16  # servers allow one client a few
+_QUIT_SECONDS: Final = 2.0  # seconds for a QUIT that changes nothing
 
 
 @dataclass(eq=False, slots=True)
@@ -138,57 +138,58 @@ class SmtpConnection:
         open_ = self.smtp.protocol
         return open_ is not None and open_.is_connected and not open_._buffer  # noqa: SLF001 - there is no other way to see it
 
-    def hang_up(self) -> None:
+    def abort(self) -> None:
         """Abort it: buffered data must not be sent later."""
         if isinstance(self.smtp.transport, asyncio.WriteTransport):
             self.smtp.transport.abort()
         self.smtp.close()
 
-    def leave(self) -> None:
+    def quit(self) -> None:
         """Send QUIT and close without waiting for the answer."""
         if isinstance(self.smtp.transport, asyncio.WriteTransport):
             self.smtp.transport.write(b"QUIT\r\n")
         self.smtp.close()
 
-    async def part(self) -> None:
+    async def quit_and_wait(self) -> None:
         """Send QUIT and wait for the answer. No letter is affected any more."""
         with suppress(Exception):
-            async with asyncio.timeout(_PARTING):
+            async with asyncio.timeout(_QUIT_SECONDS):
                 await self.smtp.quit()
-        self.hang_up()
+        self.abort()
 
 
 class SmtpConnectionPool:
     """The idle connections."""
 
-    def __init__(self, idle: float = IDLE) -> None:
-        self._idle = idle
-        self._kept: dict[SmtpConnection, asyncio.TimerHandle] = {}
+    def __init__(self, idle: float = IDLE_SECONDS) -> None:
+        self._seconds = idle
+        self._idle_ones: dict[SmtpConnection, asyncio.TimerHandle] = {}
 
     def take(self, password: str) -> SmtpConnection | None:
         """Return a usable connection, if any; it belongs to the caller then."""
-        while self._kept:
-            line, timer = self._kept.popitem()
+        while self._idle_ones:
+            connection, timer = self._idle_ones.popitem()
             timer.cancel()
-            if line.whole and line.password == password:
-                return line
-            line.hang_up()
+            if connection.whole and connection.password == password:
+                return connection
+            connection.abort()
         return None
 
-    def give_back(self, line: SmtpConnection) -> None:
+    def give_back(self, connection: SmtpConnection) -> None:
         """Keep a healthy connection, or close it if there are enough."""
-        if not self._idle or line.letters >= MOST_LETTERS or len(self._kept) >= MOST_LINES:
-            line.leave()
+        full = len(self._idle_ones) >= MAX_IDLE_CONNECTIONS
+        if not self._seconds or full or connection.letters >= MAX_LETTERS_PER_CONNECTION:
+            connection.quit()
             return
         loop = asyncio.get_running_loop()
-        self._kept[line] = loop.call_later(self._idle, self._drop, line)
+        self._idle_ones[connection] = loop.call_later(self._seconds, self._drop, connection)
 
     async def close(self) -> None:
-        while self._kept:
-            line, timer = self._kept.popitem()
+        while self._idle_ones:
+            connection, timer = self._idle_ones.popitem()
             timer.cancel()
-            await line.part()
+            await connection.quit_and_wait()
 
-    def _drop(self, line: SmtpConnection) -> None:
-        del self._kept[line]
-        line.leave()
+    def _drop(self, connection: SmtpConnection) -> None:
+        del self._idle_ones[connection]
+        connection.quit()

@@ -17,19 +17,19 @@ import imapclient  # type: ignore[import-untyped]
 from msgspec import Struct
 
 from remit.channels.mail import receiving
-from remit.channels.mail.account import Security, SmtpAccount, is_password, trust, xoauth2
+from remit.channels.mail.account import Security, SmtpAccount, is_password, tls_context, xoauth2
 from remit.errors import BadInput
 
-_CONNECT: Final = 10.0
-_ANSWER: Final = 60.0
+_CONNECT_SECONDS: Final = 10.0
+_ANSWER_SECONDS: Final = 60.0
 _MARGIN: Final = timedelta(days=1)  # a renumbered folder is read this far back
-_MOST_AGAIN: Final = 1000
+_MAX_AGAIN: Final = 1000
 _NEVER: Final = datetime(1970, 1, 3, tzinfo=UTC)
 
 
 @dataclass(frozen=True, slots=True)
 class MailboxAccount:
-    """What opens a mailbox, and the folder that is read."""
+    """An IMAP account and the folder to read."""
 
     account: SmtpAccount
     folder: str = "INBOX"
@@ -39,7 +39,7 @@ class MailboxAccount:
         if self.account.user is None:
             raise BadInput("A mailbox needs a user and a password.", field="user")
         plain = self.account.security is Security.NONE
-        object.__setattr__(self, "trusted", None if plain else trust(self.account))
+        object.__setattr__(self, "trusted", None if plain else tls_context(self.account))
 
 
 class FolderMark(Struct, frozen=True):
@@ -69,7 +69,11 @@ class ImapConnection:
     """One connection. Every method blocks: do not call it on the event loop."""
 
     def __init__(
-        self, box: MailboxAccount, *, connect: float = _CONNECT, answer: float = _ANSWER
+        self,
+        box: MailboxAccount,
+        *,
+        connect: float = _CONNECT_SECONDS,
+        answer: float = _ANSWER_SECONDS,
     ) -> None:
         self._box = box
         self._timeout = imapclient.SocketTimeout(connect, answer)
@@ -111,31 +115,31 @@ class ImapConnection:
         assert self._imap is not None  # noqa: S101 - it is opened first
         return self._imap
 
-    def fresh(self, mark: FolderMark | None, now: datetime) -> UnreadMail:
-        """What came since a mark. At the first look there is none: what is there stays unread."""
+    def unread_since(self, mark: FolderMark | None, now: datetime) -> UnreadMail:
+        """Return the mails since a mark. The first look has no mark and returns no mail."""
         imap = self.client
         folder = imap.select_folder(self._box.folder, readonly=True)
         validity = number_of(folder.get(b"UIDVALIDITY"))
         if mark is None:
             there = number_of(folder.get(b"EXISTS"))
-            recent = imap.search([f"{max(there - _MOST_AGAIN, 0) + 1}:*"]) if there else []
+            recent = imap.search([f"{max(there - _MAX_AGAIN, 0) + 1}:*"]) if there else []
             newest = _newest(self._dates(recent), now)
             return UnreadMail((), FolderMark(validity, max(recent, default=0), newest, newest))
         if mark.validity != validity:
-            return self._anew(mark, validity, now)
+            return self._after_renumbering(mark, validity, now)
         # `n:*` always matches the last mail, even if its UID is smaller.
         found = imap.search(["UID", f"{mark.uid + 1}:*"])
         uids = tuple(sorted(uid for uid in found if uid > mark.uid))
         last = uids[-1] if uids else mark.uid
-        newest = _newest(self._dates(uids[-_MOST_AGAIN:]), now)
+        newest = _newest(self._dates(uids[-_MAX_AGAIN:]), now)
         return UnreadMail(uids, FolderMark(validity, last, mark.opened, max(mark.looked, newest)))
 
-    def _anew(self, mark: FolderMark, validity: int, now: datetime) -> UnreadMail:
+    def _after_renumbering(self, mark: FolderMark, validity: int, now: datetime) -> UnreadMail:
         imap = self.client
         last = max(imap.search(["UID", "*"]), default=0)
         since = max(mark.opened, mark.looked - _MARGIN)
         found = sorted(imap.search(["SINCE", (since - _MARGIN).date()]))  # in the server's zone
-        dates = self._dates(found[-_MOST_AGAIN:])
+        dates = self._dates(found[-_MAX_AGAIN:])
         uids = tuple(uid for uid, at in dates.items() if at > since)
         fresh = FolderMark(validity, last, mark.opened, max(mark.looked, _newest(dates, now)))
         return UnreadMail(uids, fresh, again=True)
@@ -149,18 +153,18 @@ class ImapConnection:
             for uid, at in dates.items()
         }
 
-    def heads(self, uids: Sequence[int]) -> dict[int, bytes]:
+    def fetch_headers(self, uids: Sequence[int]) -> dict[int, bytes]:
         """Return the headers of mails by UID; missing ones are left out."""
-        asked = f"BODY.PEEK[HEADER]<0.{receiving.MOST_HEAD}>"
+        asked = f"BODY.PEEK[HEADER]<0.{receiving.MAX_HEAD_BYTES}>"
         found = self.client.fetch(uids, [asked])
         return {uid: bytes_of(found[uid], b"BODY[HEADER]") for uid in uids if uid in found}
 
-    def whole(self, uid: int, most: int = receiving.MOST) -> bytes:
+    def fetch_mail(self, uid: int, most: int = receiving.MAX_BYTES) -> bytes:
         """A mail, as far as it is read at all; nothing if it is gone."""
         found = self.client.fetch([uid], [f"BODY.PEEK[]<0.{most}>"])
         return bytes_of(found.get(uid, {}), b"BODY[]")
 
-    def idles(self) -> bool:
+    def supports_idle(self) -> bool:
         """Whether the server says by itself that something came."""
         return bool(self.client.has_capability("IDLE"))
 
@@ -192,7 +196,7 @@ class ImapConnection:
 
 
 class ImapClient(Protocol):
-    """What is used of the client, which comes without types."""
+    """The methods that are used of the client, which has no types of its own."""
 
     def starttls(self, ssl_context: object) -> object: ...
 

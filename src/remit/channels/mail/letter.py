@@ -72,7 +72,7 @@ class OutgoingMail(Struct, frozen=True):
 
 
 class MailContent(Struct, frozen=True):
-    """What a letter is made from."""
+    """The recipient, text, thread and files of a letter."""
 
     key: str
     to: MailAddress

@@ -22,16 +22,16 @@ _GREETING: Final = 5  # words, as in "Dear Dr. Anna Smith,"
 MOST_SUBJECT: Final = 120
 _LINE: Final = 76
 _MOST_LINE: Final = 998
-_MOST_LOCAL: Final = 64
-_MOST_ADDRESS: Final = 254
-_MOST_NAME: Final = 100
+_MAX_LOCAL: Final = 64
+_MAX_ADDRESS: Final = 254
+_MAX_NAME: Final = 100
 _CHUNK: Final = 42  # bytes in an encoded word, to stay within 75 characters
-_MOST_EARLIER: Final = 20
+_MAX_EARLIER: Final = 20
 _ATOM: Final = frozenset("#$&'*+-/=^_{}~")
 _DOTS: Final = re.compile("[\u3002\uff0e\uff61]")  # some programs take these for a dot
 _ADDRESS_OF_A_PAGE: Final = re.compile(r"\b[a-z][a-z0-9+.-]*://\S+", re.IGNORECASE)
 _KEY: Final = re.compile(r"[A-Za-z0-9_-]+(?:\.[A-Za-z0-9_-]+)*")
-_MOST_KEY: Final = 128
+_MAX_KEY: Final = 128
 _ID: Final = re.compile(r"<[A-Za-z0-9!#$%&'*+/=^_{}~.-]{1,160}@[A-Za-z0-9.-]{1,160}>")
 _NAME: Final = re.compile(rb"([A-Z][A-Za-z-]*): (?=\S)")
 _CONTROL: Final = re.compile(rb"[\x00-\x1f\x7f]")
@@ -57,7 +57,7 @@ def address(text: str, name: str | None = None) -> MailAddress:
     """Parse one bare address: no name, brackets, comment or second one."""
     local, _, domain = text.rpartition("@")
     found = MailAddress(unicodedata.normalize("NFC", local), _domain(domain, text), _name(name))
-    if not _is_local(found.local) or len(str(found).encode()) > _MOST_ADDRESS:
+    if not _is_local(found.local) or len(str(found).encode()) > _MAX_ADDRESS:
         raise BadInput(_no_address(text), field="address")
     return found
 
@@ -67,7 +67,7 @@ def _no_address(text: str) -> str:
 
 
 def _is_local(local: str) -> bool:
-    fits = 0 < len(local.encode("utf-8", "replace")) <= _MOST_LOCAL
+    fits = 0 < len(local.encode("utf-8", "replace")) <= _MAX_LOCAL
     return fits and all(
         atom and all(char in _ATOM or _is_letter(char) for char in atom)
         for atom in local.split(".")
@@ -97,10 +97,10 @@ def _domain(domain: str, text: str) -> str:
 def _name(name: str | None) -> str | None:
     if name is None:
         return None
-    if name != clean(name) or not name or len(name) > _MOST_NAME:
+    if name != clean(name) or not name or len(name) > _MAX_NAME:
         raise BadInput(
             f"{name!r:.60} cannot stand before an address. "
-            f"A name is one line of at most {_MOST_NAME} characters, without control characters.",
+            f"A name is one line of at most {_MAX_NAME} characters, without control characters.",
             field="name",
         )
     return name
@@ -144,10 +144,10 @@ def opening(words: str) -> str:
 
 def message_id(key: str, domain: str) -> str:
     """Return the permanent id of a delivery, however often it is sent."""
-    if not _KEY.fullmatch(key) or len(key) > _MOST_KEY:
+    if not _KEY.fullmatch(key) or len(key) > _MAX_KEY:
         raise BadInput(
             f"The key {key!r:.60} cannot be part of a message id: letters, digits, _ and -, "
-            f"at most {_MOST_KEY}.",
+            f"at most {_MAX_KEY}.",
             field="key",
         )
     return f"<{key}@{domain}>"
@@ -157,7 +157,7 @@ def key_in(some_id: str, domain: str) -> str | None:
     """Return the key of our delivery with this id; None if it is not ours."""
     text = some_id.strip()
     key = text.removeprefix("<").removesuffix(f"@{domain}>")
-    ours = text == f"<{key}@{domain}>" and len(key) <= _MOST_KEY
+    ours = text == f"<{key}@{domain}>" and len(key) <= _MAX_KEY
     return key if ours and _KEY.fullmatch(key) else None
 
 
@@ -169,7 +169,7 @@ def ids_in(text: str) -> tuple[str, ...]:
 def earlier(ids: Iterable[str]) -> tuple[str, ...]:
     """Return what a letter replies to, oldest first: the first and the latest, if many."""
     good = tuple(dict.fromkeys(each for each in ids if _ID.fullmatch(each)))
-    return good if len(good) <= _MOST_EARLIER else (good[0], *good[1 - _MOST_EARLIER :])
+    return good if len(good) <= _MAX_EARLIER else (good[0], *good[1 - _MAX_EARLIER :])
 
 
 def folded(pieces: Iterable[str], used: int) -> str:

@@ -17,7 +17,7 @@ from typing import Final, TypeAlias, TypeVar
 from msgspec import Struct
 
 from remit.channels.mail import letter_head
-from remit.channels.mail.account import SmtpAccount, distrust
+from remit.channels.mail.account import SmtpAccount, certificate_problem
 from remit.channels.mail.imap import ImapClient, ImapConnection, MailboxAccount, bytes_of, number_of
 from remit.errors import BadInput
 from remit.model.delivery import Accepted, Refused, SendRetry, Unknown
@@ -25,7 +25,7 @@ from remit.model.ids import DeliveryId
 from remit.system.http_client import clean
 
 MAX_REPORT_BYTES: Final = 262_144  # bytes of a report that are read
-_MOST_PARTS: Final = 50
+_MAX_PARTS: Final = 50
 _STATUS: Final = re.compile(r"[245]\.[0-9]{1,3}\.[0-9]{1,3}")
 _Mail: TypeAlias = "Message[str, str]"
 
@@ -61,7 +61,7 @@ def is_report(content_type: str) -> bool:
 def _parsed(mail: _Mail, domain: str) -> BouncedMail | None:
     if not is_report(_text(mail, "Content-Type")):
         return None
-    parts = [part for _, part in zip(range(_MOST_PARTS), mail.walk(), strict=False)]
+    parts = [part for _, part in zip(range(_MAX_PARTS), mail.walk(), strict=False)]
     blocks = [block for part in parts for block in _blocks(part)]
     failed = next((each for each in blocks if _text(each, "Action").lower() == "failed"), None)
     key = _key(mail, parts, blocks, domain)
@@ -117,11 +117,11 @@ def _after(typed: str) -> str:
 
 T = TypeVar("T")
 
-PATIENCE: Final = 60.0
-LEAST_AGE: Final = timedelta(minutes=15)  # a letter may be filed late
-_CONNECT: Final = 5.0  # seconds to connect
-_MOST_READ: Final = 200  # mails read in one call
-_MOST_HITS: Final = 20
+LOOKUP_SECONDS: Final = 60.0
+MIN_FILING_TIME: Final = timedelta(minutes=15)  # a letter may be filed late
+_CONNECT_SECONDS: Final = 5.0  # seconds to connect
+_MAX_READ: Final = 200  # mails read in one call
+_MAX_HITS: Final = 20
 _SENT: Final = rb"\Sent"  # the server's flag for the folder
 _ID_FIELD: Final = b"BODY[HEADER.FIELDS (MESSAGE-ID)]"
 _TYPE_FIELD: Final = b"BODY[HEADER.FIELDS (CONTENT-TYPE)]"
@@ -155,10 +155,10 @@ class SentFolderPolicy(Struct, frozen=True):
 
     def __post_init__(self) -> None:
         after = self.authoritative_after
-        if after is not None and after < LEAST_AGE:
+        if after is not None and after < MIN_FILING_TIME:
             raise BadInput(
                 f"authoritative_after is {after}; a letter may be filed late, so at least "
-                f"{LEAST_AGE} must pass.",
+                f"{MIN_FILING_TIME} must pass.",
                 field="authoritative_after",
             )
 
@@ -170,7 +170,7 @@ class Mailbox:
         domain: str,
         filing: SentFolderPolicy | None = None,
         *,
-        patience: float = PATIENCE,
+        patience: float = LOOKUP_SECONDS,
     ) -> None:
         self._box = MailboxAccount(account)
         self._domain = domain
@@ -179,7 +179,7 @@ class Mailbox:
 
     @property
     def files_within(self) -> timedelta | None:
-        """How long filing takes at most; None: some letters are never filed."""
+        """The longest time that filing takes; None: some letters are never filed."""
         return self._filing.authoritative_after
 
     async def lookup(self, message_id: str, age: timedelta) -> Accepted | SendRetry | Unknown:
@@ -206,28 +206,28 @@ class Mailbox:
 
     async def _ask(self, question: Callable[[ImapClient], T]) -> T | Unknown:
         """Ask in a thread. Whatever breaks, the answer is that nobody knows."""
-        connect = min(_CONNECT, self._patience)
-        line = ImapConnection(self._box, connect=connect, answer=self._patience)
+        connect = min(_CONNECT_SECONDS, self._patience)
+        connection = ImapConnection(self._box, connect=connect, answer=self._patience)
         try:
             async with asyncio.timeout(self._patience):
-                return await asyncio.to_thread(_converse, line, question)
+                return await asyncio.to_thread(_converse, connection, question)
         except asyncio.CancelledError:
-            line.hang_up()  # a server that drips would hold the thread, and whoever waits for it
+            connection.hang_up()  # a server that drips would hold the thread
             raise
         except Exception as error:  # noqa: BLE001 - no failure here says a thing about the letter
-            line.hang_up()
-            wrong = distrust(error)
+            connection.hang_up()
+            wrong = certificate_problem(error)
             why = f"certificate not trusted: {wrong}" if wrong else type(error).__name__
             host = self._box.account.host
             return Unknown(f"The mailbox on {host} could not be asked ({why}).")
 
 
-def _converse(line: ImapConnection, question: Callable[[ImapClient], T]) -> T:
+def _converse(connection: ImapConnection, question: Callable[[ImapClient], T]) -> T:
     try:
-        line.open()
-        return question(line.client)
+        connection.open()
+        return question(connection.client)
     finally:
-        line.close()
+        connection.close()
 
 
 def _is_filed(imap: ImapClient, message_id: str, folders: Sequence[str]) -> bool | None:
@@ -242,7 +242,7 @@ def _is_filed(imap: ImapClient, message_id: str, folders: Sequence[str]) -> bool
 def _holds(imap: ImapClient, folder: str, message_id: str) -> bool:
     imap.select_folder(folder, readonly=True)
     # A server matches substrings; only an exact match counts.
-    hits = imap.search(["HEADER", "Message-ID", message_id.strip("<>")])[-_MOST_HITS:]
+    hits = imap.search(["HEADER", "Message-ID", message_id.strip("<>")])[-_MAX_HITS:]
     fetched = imap.fetch(hits, ["BODY.PEEK[HEADER.FIELDS (MESSAGE-ID)]"]) if hits else {}
     heads = (bytes_of(parts, _ID_FIELD).decode("ascii", "replace") for parts in fetched.values())
     return any(message_id in letter_head.ids_in(head) for head in heads)
@@ -257,7 +257,7 @@ def _returned(
     start = since.uid if since is not None and goes_on else 0
     # `n:*` always matches the last mail, even if its UID is smaller.
     new = sorted(uid for uid in imap.search(["UID", f"{start + 1}:*"]) if uid > start)
-    chosen = new[:_MOST_READ] if goes_on else new[-_MOST_READ:]
+    chosen = new[:_MAX_READ] if goes_on else new[-_MAX_READ:]
     found = tuple(_read(imap, _reports(imap, chosen), domain))
     last = chosen[-1] if chosen else start
     return ReturnedMail(found, SentFolderMark(validity, last), bool(new) and last < new[-1])

@@ -38,19 +38,19 @@ T = TypeVar("T")
 
 _LOG: Final = logging.getLogger("remit.doors")
 _PAGE: Final = 50  # mails whose headers are fetched together
-_PAUSES: Final = (5.0, 15.0, 60.0, 300.0)  # seconds between retries of a mailbox
+_RETRY_SECONDS: Final = (5.0, 15.0, 60.0, 300.0)  # seconds between retries of a mailbox
 
 
 class MailWatchPorts(Struct, frozen=True):
-    """What a mailbox watch needs.
+    """How a mailbox watch turns mails into arrivals.
 
-    `sort` turns a header into an arrival without text, or None; `told` adds the text; `take` stores
-    it.
+    `arrival_of` turns a header into an arrival without text, or None; `with_text` adds the text;
+    `store` stores it.
     """
 
-    sort: Callable[[MailHead], Arrival | None]
-    told: Callable[[Arrival, IncomingMail], Arrival]
-    take: Callable[[Arrival], Awaitable[object]]
+    arrival_of: Callable[[MailHead], Arrival | None]
+    with_text: Callable[[Arrival, IncomingMail], Arrival]
+    store: Callable[[Arrival], Awaitable[object]]
 
 
 class MailWatch(LoopGroup):
@@ -76,65 +76,67 @@ class MailWatch(LoopGroup):
 
     async def look(self) -> int:
         """Read what came since the last look, and disconnect; return how many mails."""
-        async with _Hand(self._box) as hand:
-            return await self._read(hand)
+        async with _MailboxThread(self._box) as thread:
+            return await self._read(thread)
 
     async def _watch_on(self) -> None:
         tries = 0
         while True:
             try:
-                async with _Hand(self._box) as hand:
+                async with _MailboxThread(self._box) as thread:
                     while True:
-                        await self._read(hand)
+                        await self._read(thread)
                         tries = 0
-                        await self._wait(hand)
+                        await self._wait(thread)
             except StoreTrouble:
-                if tries >= len(_PAUSES):
+                if tries >= len(_RETRY_SECONDS):
                     raise  # then it is seen that no mail comes in, and why
             except Exception as error:  # noqa: BLE001 - whatever broke, the mailbox is tried again
                 await self._complain(error)
-            await self._clock.sleep(_PAUSES[min(tries, len(_PAUSES) - 1)])
+            await self._clock.sleep(_RETRY_SECONDS[min(tries, len(_RETRY_SECONDS) - 1)])
             tries += 1
 
-    async def _wait(self, hand: "_Hand") -> None:
-        if await hand.do(hand.line.idles):
-            await hand.do(hand.line.wait, self._poll)
+    async def _wait(self, thread: "_MailboxThread") -> None:
+        if await thread.do(thread.connection.supports_idle):
+            await thread.do(thread.connection.wait, self._poll)
         else:
             await self._clock.sleep(self._poll)
 
-    async def _read(self, hand: "_Hand") -> int:
+    async def _read(self, thread: "_MailboxThread") -> int:
         before = await self._db.read(cues.mark, self._door)
         mark = from_json(FolderMark, before["mark"]) if before.get("mark") else None
-        fresh = await hand.do(hand.line.fresh, mark, self._clock.now())
+        fresh = await thread.do(thread.connection.unread_since, mark, self._clock.now())
         # After a restore it is unknown which of these were stored before.
         again = {name: value for name, value in before.items() if name == cues.RESTORED}
         said_at = moment(str(again[cues.RESTORED])) if again else None
         for at in range(0, len(fresh.uids), _PAGE):
             page = fresh.uids[at : at + _PAGE]
-            await self._take(hand, page, said_at)
+            await self._take(thread, page, said_at)
             if not fresh.again:
                 await self._keep(replace(fresh.mark, uid=page[-1]), again)
         await self._keep(fresh.mark, {})
         return len(fresh.uids)
 
-    async def _take(self, hand: "_Hand", uids: Sequence[int], said_at: datetime | None) -> None:
-        heads = await hand.do(hand.line.heads, uids)
+    async def _take(
+        self, thread: "_MailboxThread", uids: Sequence[int], said_at: datetime | None
+    ) -> None:
+        heads = await thread.do(thread.connection.fetch_headers, uids)
         for uid in uids:
             if uid not in heads:
                 continue  # gone meanwhile
-            arrival = self._plugs.sort(receiving.head(heads[uid], self._authserv_id))
+            arrival = self._plugs.arrival_of(receiving.head(heads[uid], self._authserv_id))
             if arrival is None:
                 continue
             if await self._is_read(arrival):
                 # The attachments of a mail that starts nothing are not fetched.
                 starts = arrival.fate is cues.CueFate.WAITING
-                most = receiving.MOST_WITH_FILES if starts else receiving.MOST
-                raw = await hand.do(hand.line.whole, uid, most)
+                most = receiving.MAX_BYTES_WITH_FILES if starts else receiving.MAX_BYTES
+                raw = await thread.do(thread.connection.fetch_mail, uid, most)
                 arrival = await asyncio.to_thread(self._read_letter, arrival, raw)
             await self._take_one(replace(arrival, said_at=said_at or arrival.said_at))
 
     def _read_letter(self, arrival: Arrival, raw: bytes) -> Arrival:
-        return self._plugs.told(arrival, receiving.letter(raw, self._authserv_id))
+        return self._plugs.with_text(arrival, receiving.letter(raw, self._authserv_id))
 
     async def _is_read(self, arrival: Arrival) -> bool:
         """Whether its text is fetched: not in a flood."""
@@ -145,7 +147,7 @@ class MailWatch(LoopGroup):
     async def _take_one(self, arrival: Arrival) -> None:
         """Store one mail; an error must not block the mails after it."""
         try:
-            await self._plugs.take(arrival)
+            await self._plugs.store(arrival)
         except StoreTrouble:
             raise
         except Exception:  # noqa: BLE001 - see above; it is logged
@@ -166,16 +168,16 @@ class MailWatch(LoopGroup):
                 await self._db.write(cues.keep_mark, self._door, before | {"why": why})
 
 
-class _Hand:
+class _MailboxThread:
     """A connection with its own thread."""
 
     def __init__(self, box: MailboxAccount) -> None:
-        self.line = ImapConnection(box)
+        self.connection = ImapConnection(box)
         self._thread = ThreadPoolExecutor(1, "remit-mail")
 
     async def __aenter__(self) -> Self:
         try:
-            await self.do(self.line.open)
+            await self.do(self.connection.open)
         except BaseException:
             self._end()
             raise
@@ -183,7 +185,7 @@ class _Hand:
 
     async def __aexit__(self, kind: type[BaseException] | None, *_: object) -> None:
         if kind is None:
-            await self.do(self.line.close)
+            await self.do(self.connection.close)
         self._end()
 
     async def do(self, work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
@@ -192,16 +194,16 @@ class _Hand:
         try:
             return await loop.run_in_executor(self._thread, lambda: work(*args, **kwargs))
         except asyncio.CancelledError:
-            self.line.hang_up()
+            self.connection.hang_up()
             raise
 
     def _end(self) -> None:
-        self.line.hang_up()
-        self._thread.submit(self.line.close)  # after whatever is still being read
+        self.connection.hang_up()
+        self._thread.submit(self.connection.close)  # after whatever is still being read
         self._thread.shutdown(wait=False)
 
 
-PAUSE: Final = 600.0  # seconds between two looks
+BOUNCE_PAUSE_SECONDS: Final = 600.0  # seconds between two looks
 
 
 class BounceWatch(LoopGroup):
@@ -230,13 +232,13 @@ class BounceWatch(LoopGroup):
     async def _look_on(self) -> None:
         while True:
             await self.look()
-            await self._clock.sleep(PAUSE)
+            await self._clock.sleep(BOUNCE_PAUSE_SECONDS)
 
 
 def loops_of(
     section: EmailSettings, channel: Channel, context: ChannelContext, background: Background
 ) -> list[LoopGroup]:
-    """What goes on beside sending letters: bounces are read, and access tokens renewed."""
+    """Return the loops that read bounces and renew access tokens."""
     found: list[LoopGroup] = []
     box = channel.mailbox if isinstance(channel, EmailChannel) else None
     if box is not None and context.db is not None:

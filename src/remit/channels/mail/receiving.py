@@ -22,13 +22,13 @@ from remit.language import outside_text
 from remit.model.codec import Json, JsonMap
 from remit.model.task_file import FileContent
 
-MOST_HEAD: Final = 65_536  # bytes of a header that are fetched
-MOST: Final = 524_288  # bytes of a mail that are fetched if its attachments are not wanted
-MOST_WITH_FILES: Final = 25_000_000
-_MOST_FILES: Final = 10
-_MOST_BORDERS: Final = 8  # in a mail with large attachments: each costs time for each line
-_MOST_PARTS: Final = 30
-_MOST_THREADS: Final = 20
+MAX_HEAD_BYTES: Final = 65_536  # bytes of a header that are fetched
+MAX_BYTES: Final = 524_288  # bytes of a mail that are fetched if its attachments are not wanted
+MAX_BYTES_WITH_FILES: Final = 25_000_000
+_MAX_FILES: Final = 10
+_MAX_BORDERS: Final = 8  # in a mail with large attachments: each costs time for each line
+_MAX_PARTS: Final = 30
+_MAX_THREADS: Final = 20
 _ID: Final = re.compile(r"<[\x21-\x3b\x3d\x3f-\x7e]{1,250}>")
 _PLAIN: Final = "text/plain"
 _HTML: Final = "text/html"
@@ -40,7 +40,7 @@ _Mail: TypeAlias = "Message[str, str]"
 
 
 class MailHead(Struct, frozen=True):
-    """What the header of a mail says. `robot`: why it counts as automatic."""
+    """A parsed header. `robot`: why the mail counts as automatic."""
 
     sender: VerifiedSender | None
     message_id: str
@@ -66,11 +66,11 @@ class IncomingMail(Struct, frozen=True):
 
 def head(raw: bytes, authserv_id: str) -> MailHead:
     """Parse the header; `raw` may contain more."""
-    first, _, _ = raw[:MOST_HEAD].replace(b"\r\n", b"\n").partition(b"\n\n")
+    first, _, _ = raw[:MAX_HEAD_BYTES].replace(b"\r\n", b"\n").partition(b"\n\n")
     try:
         found = email.message_from_bytes(first + b"\n\n")
         return _head(found, raw, authserv_id)
-    except Exception:  # noqa: BLE001 - whatever a stranger wrote there, it is his fault, not ours
+    except Exception:  # noqa: BLE001 - a stranger may have written anything there
         return MailHead(None, _named(raw), robot="its head cannot be read")
 
 
@@ -78,16 +78,16 @@ def letter(raw: bytes, authserv_id: str) -> IncomingMail:
     """Parse the whole mail, as far as it was fetched."""
     top = head(raw, authserv_id)
     borders = raw.lower().count(b"boundary")
-    if borders > (_MOST_PARTS if len(raw) <= MOST else _MOST_BORDERS):
+    if borders > (_MAX_PARTS if len(raw) <= MAX_BYTES else _MAX_BORDERS):
         return IncomingMail(top, _TOO_MANY, SplitMail(quoted=_TOO_MANY, certain=False))
     try:
-        found = email.message_from_bytes(raw[:MOST_WITH_FILES])
+        found = email.message_from_bytes(raw[:MAX_BYTES_WITH_FILES])
         parts = list(_parts(found))
         read = [each for each in parts if _is_read(each)]
         text, split = _words(read, is_answer=top.is_answer)
         attached = [each for each in parts if not _is_read(each)]
-        cut = len(raw) >= MOST_WITH_FILES
-        files = (None if cut else _file(part) for part in attached[:_MOST_FILES])
+        cut = len(raw) >= MAX_BYTES_WITH_FILES
+        files = (None if cut else _file(part) for part in attached[:_MAX_FILES])
         return IncomingMail(top, text, split, tuple(_attachments(attached)), tuple(files))
     except Exception:  # noqa: BLE001 - as above
         return IncomingMail(top, _UNREADABLE, SplitMail(quoted=_UNREADABLE, certain=False))
@@ -111,7 +111,7 @@ def _head(found: _Mail, raw: bytes, authserv_id: str) -> MailHead:
         sender=sender,
         message_id=ident,
         subject=_decoded(" ".join(every["subject"])),
-        threads=tuple(threads[:1] + threads[1:][-_MOST_THREADS:]),
+        threads=tuple(threads[:1] + threads[1:][-_MAX_THREADS:]),
         robot=_robot(every, found.get_content_type(), sender),
     )
 
@@ -149,7 +149,7 @@ def _decoded(header: str) -> str:
 def _parts(found: _Mail) -> Iterator[_Mail]:
     """Yield every part of a mail; an attached mail is one part and is not opened."""
     waits = [found]
-    for _ in range(_MOST_PARTS):
+    for _ in range(_MAX_PARTS):
         if not waits:
             return
         part = waits.pop(0)
@@ -192,7 +192,7 @@ def _is_read(part: _Mail) -> bool:
 
 def _unpacked(part: _Mail) -> str:
     raw = part.get_payload(decode=True)
-    raw = raw[:MOST] if isinstance(raw, bytes) else b""
+    raw = raw[:MAX_BYTES] if isinstance(raw, bytes) else b""
     try:
         return raw.decode(part.get_content_charset("utf-8"), "replace")
     except LookupError:

@@ -15,13 +15,13 @@ from aiosmtplib import SMTP, SMTPAuthenticationError
 from remit.channels import ChannelContext
 from remit.channels.mail import EmailSettings, letter, letter_head
 from remit.channels.mail.account import (
-    IDLE,
+    IDLE_SECONDS,
     Security,
     SmtpAccount,
     SmtpConnection,
     SmtpConnectionPool,
     is_password,
-    trust,
+    tls_context,
 )
 from remit.channels.mail.letter import MailContent, MailSender, MailThread
 from remit.channels.mail.letter_head import MailAddress
@@ -45,15 +45,15 @@ from remit.ports import Clock
 from remit.store import deliveries
 from remit.system.http_client import Token, unfit
 
-MOST: Final = 100_000
-PATIENCE: Final = 100.0  # seconds for a whole exchange, less than the courier's limit
-_GRACE: Final = 900.0
+MAX_CHARACTERS: Final = 100_000
+SEND_SECONDS: Final = 100.0  # seconds for a whole exchange, less than the courier's limit
+_GRACE_SECONDS: Final = 900.0
 
 ThreadOf: TypeAlias = Callable[[Parcel], Awaitable[MailThread]]
 
 
 class EmailChannel:
-    most: Final = MOST
+    most: Final = MAX_CHARACTERS
     files: Final = FileLimits(16_000_000, 18_000_000)  # a letter of 25 MB is taken nearly anywhere
     answers_by_link: Final = True  # a question comes with links to its card
     counts_every_try: Final = False
@@ -72,8 +72,8 @@ class EmailChannel:
         thread_of: ThreadOf | None = None,
         mailbox: Mailbox | None = None,
         name: str = "email",
-        patience: float = PATIENCE,
-        idle: float = IDLE,
+        patience: float = SEND_SECONDS,
+        idle: float = IDLE_SECONDS,
     ) -> None:
         self.name: Final = name
         self.keeps: Final = SendGuarantee.LOOKUP if mailbox is not None else SendGuarantee.NOTHING
@@ -84,8 +84,8 @@ class EmailChannel:
         self._thread_of = thread_of
         self.mailbox: Final = mailbox
         self._patience = patience
-        self._trust = None if account.security is Security.NONE else trust(account)
-        self._lines = SmtpConnectionPool(idle)
+        self._tls = None if account.security is Security.NONE else tls_context(account)
+        self._connections = SmtpConnectionPool(idle)
 
     async def send(self, parcel: Parcel) -> Answer:
         """Send one letter. No byte leaves before it is complete and valid. It never retries."""
@@ -95,49 +95,49 @@ class EmailChannel:
         limit = asyncio.timeout(self._patience)
         try:
             async with limit:
-                kept = self._lines.take(exchange.password)
-                answer = await self._over(kept, exchange) if kept is not None else None
+                kept = self._connections.take(exchange.password)
+                answer = await self._send_over(kept, exchange) if kept is not None else None
                 if answer is None:  # nothing about the letter was sent yet
-                    answer = await self._over_new_line(exchange)
+                    answer = await self._send_over_new(exchange)
                 return answer or SendRetry(f"The mail server {self._account.host} hung up.")
         except (SignInEnded, Transient) as error:
             return _unsent(error)
         except Exception as error:  # noqa: BLE001 - how far it came is known here alone
             late = f"no answer within {self._patience:g} s" if limit.expired() else None
-            return exchange.broken(error, late)
+            return exchange.answer_to(error, late)
 
-    async def _over_new_line(self, exchange: SmtpExchange) -> Answer | None:
+    async def _send_over_new(self, exchange: SmtpExchange) -> Answer | None:
         """Send the letter on a new connection; a refused access token is renewed, once.
 
         The server refuses it before it hears of the letter.
         """
         try:
-            line = SmtpConnection(self._smtp(), exchange.password)
-            return await self._over(line, exchange)
+            connection = SmtpConnection(self._smtp(), exchange.password)
+            return await self._send_over(connection, exchange)
         except SMTPAuthenticationError as error:
             if self._account.renew is None or error.code not in LOCKED_CODES:
                 raise
         exchange.password = await asyncio.to_thread(self._account.renew, exchange.password)
-        return await self._over(SmtpConnection(self._smtp(), exchange.password), exchange)
+        return await self._send_over(SmtpConnection(self._smtp(), exchange.password), exchange)
 
     async def close(self) -> None:
-        await self._lines.close()
+        await self._connections.close()
 
-    async def _over(self, line: SmtpConnection, exchange: SmtpExchange) -> Answer | None:
+    async def _send_over(self, connection: SmtpConnection, exchange: SmtpExchange) -> Answer | None:
         """Send the letter on a connection; None: an old connection turned out to be broken."""
-        old = line.letters > 0
+        old = connection.letters > 0
         try:
-            answer = await exchange.run(line.smtp, opened=old)
+            answer = await exchange.run(connection.smtp, opened=old)
         except BaseException as error:
-            line.hang_up()
-            if old and isinstance(error, Exception) and exchange.unheard(error):
+            connection.abort()
+            if old and isinstance(error, Exception) and exchange.broke_unanswered(error):
                 return None
             raise
         if isinstance(answer, Accepted):
-            line.letters += 1
-            self._lines.give_back(line)
+            connection.letters += 1
+            self._connections.give_back(connection)
         else:
-            line.leave()
+            connection.quit()
         return answer
 
     async def find(self, parcel: Parcel) -> Found | None:
@@ -157,7 +157,7 @@ class EmailChannel:
         return found if isinstance(found, Accepted | SendRetry) else None
 
     async def _ready(self, parcel: Parcel) -> SmtpExchange | SendRetry | Refused | Locked:
-        wrong = unfit(parcel.body, MOST)
+        wrong = unfit(parcel.body, MAX_CHARACTERS)
         if wrong is not None:
             return Refused(wrong)
         try:
@@ -180,7 +180,7 @@ class EmailChannel:
         if self.mailbox is None:
             return 0.0
         filed = self.mailbox.files_within
-        return max(_GRACE, filed.total_seconds() if filed else 0.0)
+        return max(_GRACE_SECONDS, filed.total_seconds() if filed else 0.0)
 
     @property
     def knows_owner(self) -> bool:
@@ -207,13 +207,13 @@ class EmailChannel:
             timeout=None,  # one limit for the whole exchange
             use_tls=self._account.security is Security.TLS,
             start_tls=False,  # done below, where a server without it is refused
-            tls_context=self._trust,
+            tls_context=self._tls,
             local_hostname=self._sender.address.domain,
         )
 
 
 def _unsent(error: Exception) -> Refused | Locked | SendRetry:
-    """What an error means before any byte about the letter has left."""
+    """Return the answer for an error before any byte of the letter has left."""
     match error:
         case BadInput():
             return Refused(str(error))
@@ -249,7 +249,7 @@ def build(section: EmailSettings, context: ChannelContext) -> EmailChannel:
 
 
 def imap_account(section: EmailSettings, context: ChannelContext) -> SmtpAccount:
-    """What opens the mailbox: by default the user and the password that letters go out by."""
+    """Return the IMAP account; by default with the user and password of SMTP."""
     user, password = section.imap_user or section.user, section.imap_password or section.password
     return SmtpAccount(
         section.imap_host,
@@ -260,7 +260,7 @@ def imap_account(section: EmailSettings, context: ChannelContext) -> SmtpAccount
 
 
 def token_source(section: EmailSettings, context: ChannelContext) -> TokenSource | None:
-    """What gives the access tokens of a channel that the owner signed in at; else None."""
+    """Return the source of access tokens, if the owner has signed in by OAuth."""
     if (chosen := section.oauth) is None:
         return None
     keys = context.keys

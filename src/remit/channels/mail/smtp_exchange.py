@@ -17,7 +17,7 @@ from aiosmtplib import (
 )
 from aiosmtplib.protocol import SMTPProtocol
 
-from remit.channels.mail.account import Security, SmtpAccount, distrust, xoauth2
+from remit.channels.mail.account import Security, SmtpAccount, certificate_problem, xoauth2
 from remit.channels.mail.letter import OutgoingMail
 from remit.model.delivery import Accepted, Answer, Locked, Refused, SendRetry, Unknown
 from remit.system import first_byte
@@ -56,7 +56,7 @@ class SmtpExchange:
         unable = self._unable(smtp)
         return unable if unable is not None else await self._hand_over(smtp)
 
-    def unheard(self, error: Exception) -> bool:
+    def broke_unanswered(self, error: Exception) -> bool:
         """Whether the connection broke before anything was said about this letter."""
         hung_up = not isinstance(error, SMTPResponseException) or error.code == _HANGS_UP
         if self._heard or not hung_up:
@@ -160,14 +160,13 @@ class SmtpExchange:
             case _:
                 return SendRetry(f"{who} cannot be used at the moment ({code} {text}).")
 
-    def broken(self, error: Exception, late: str | None) -> Answer:
+    def answer_to(self, error: Exception, late: str | None) -> Answer:
         """Return the result of an exchange that ended in an error."""
         who = f"The mail server {self._account.host}"
         if isinstance(error, SMTPAuthenticationError) and error.code // 100 == 5:  # noqa: PLR2004
             # Without the server's text: some servers repeat what they were sent.
-            return Locked(
-                f"{who} does not take {self._account.lets_in} ({error.code}). {self._account.todo}"
-            )
+            what, todo = self._account.credential, self._account.todo
+            return Locked(f"{who} does not take {what} ({error.code}). {todo}")
         if isinstance(error, SMTPResponseException) and late is None:
             return self._answer_of(error.code, error.message)
         cause = error.__cause__ if isinstance(error.__cause__, Exception) else error
@@ -198,7 +197,7 @@ def _unused_because(error: Exception, why: str) -> str:
     """Return why a server was not used."""
     if isinstance(error, _NotPrivate):
         return "offers no private line (STARTTLS), so it was told nothing"
-    wrong = distrust(error)
+    wrong = certificate_problem(error)
     if wrong is not None:
         return f"shows a certificate that is not trusted ({wrong}), so it was told nothing"
     return f"could not be reached or broke off before it had the letter ({why})"

@@ -38,7 +38,7 @@ class OAuthProvider(Struct, frozen=True, kw_only=True):
 
 
 class MailServers(Struct, frozen=True, kw_only=True):
-    """Where the mail of a provider is sent and read."""
+    """The mail servers of a provider."""
 
     provider: str
     host: str
@@ -90,7 +90,7 @@ def client_of(chosen: OAuthSettings, use: str, get: Callable[[str], str]) -> OAu
 
 
 def problem_of(chosen: OAuthSettings, use: str) -> str:
-    """What is wrong with an OAuth table; empty if nothing is."""
+    """Return what is wrong with an OAuth table; empty if nothing is."""
     able = [name for name, each in PROVIDERS.items() if use in each.scopes]
     if chosen.provider not in able:
         return f"oauth.provider is {chosen.provider!r:.60}; for {use} it may be {', '.join(able)}"
@@ -138,13 +138,13 @@ class NewAccount(Struct, frozen=True, kw_only=True):
 
     @property
     def tables(self) -> dict[str, dict[str, object]]:
-        """What is written to the settings; addresses that are the provider's own are left out."""
+        """The tables for the settings file, without the provider's own addresses."""
         oauth = {name: value for name, value in structs.asdict(self.oauth).items() if value}
         return {self.section: self.table, f"{self.section}.oauth": oauth}
 
 
 def provider_of(kind: str) -> OAuthProvider:
-    """Where one signs in for `gmail`, `outlook` or the calendars of `google`."""
+    """Return the provider of `gmail`, `outlook` or the calendars of `google`."""
     if kind not in KINDS:
         raise BadInput(f"{kind!r:.40} is no account to sign in for; {', '.join(KINDS)} are.")
     return PROVIDERS[MAIL_SERVERS[kind].provider if kind in MAIL_SERVERS else kind]

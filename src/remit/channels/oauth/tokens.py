@@ -43,7 +43,7 @@ _LATER: Final = frozenset({"temporarily_unavailable", "server_error"})
 
 
 class TokenGrant(Struct, frozen=True):
-    """What a provider granted. `refresh` is empty if the one from before goes on."""
+    """Granted tokens. `refresh` is empty if the old refresh token stays valid."""
 
     access: str
     refresh: str
@@ -60,7 +60,7 @@ class TokenRefusal(Struct, frozen=True):
 
 
 class DeviceCode(Struct, frozen=True):
-    """What the owner types in at an address, and what Remit asks with meanwhile."""
+    """A code that the owner types in at an address while Remit polls with another one."""
 
     device_code: str
     user_code: str
@@ -83,7 +83,7 @@ def challenge_of(verifier: str) -> str:
 def authorization_url(
     client: OAuthClient, redirect: str, state: str, verifier: str, user: str
 ) -> str:
-    """Where the owner signs in and consents."""
+    """Return the address of the page where the owner signs in and consents."""
     asked = {
         "response_type": "code",
         "client_id": client.client_id,
@@ -199,7 +199,7 @@ class SignInEnded(Permanent):
 
 
 class KnownSecrets(Protocol):
-    """What removes known secrets from texts."""
+    """Removes known secrets from texts."""
 
     def learn(self, values: Iterable[str]) -> None: ...
 
@@ -227,7 +227,7 @@ class StoredSignIn(Struct, frozen=True):
 
 
 def parse_sign_in(text: str) -> StoredSignIn | None:
-    """What is stored under a name; None if it is no sign-in."""
+    """Parse a stored sign-in; None if the text is none."""
     words = text.split()
     if len(words) not in (3, 4) or not words[2].isdecimal():
         return None

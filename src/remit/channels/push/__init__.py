@@ -28,14 +28,17 @@ if TYPE_CHECKING:
 
 SECRET: Final = "push_key"  # noqa: S105 - the name of one
 NEEDS: Final = "Push needs one more package: pip install 'remit[push]', then start Remit again."
-PAUSES: Final = (60.0, 600.0)  # seconds after the first and the second attempt; then it is dropped
+RETRY_SECONDS: Final = (
+    60.0,
+    600.0,
+)  # seconds after the first and the second attempt; then it is dropped
 _NOBODY: Final = "mailto:nobody@example.org"
 
 Still: TypeAlias = Callable[[], Awaitable[bool]]
 
 
 class PushContext(Struct, frozen=True):
-    """What push notifications need."""
+    """Database, clock, secrets and settings for push notifications."""
 
     db: Database
     clock: Clock
@@ -44,7 +47,7 @@ class PushContext(Struct, frozen=True):
 
 
 class PushContent(Struct, frozen=True):
-    """What a browser shows about an event; a later one with the same `about` replaces it."""
+    """A notification in a browser; a later one with the same `about` replaces it."""
 
     body: str
     href: str
@@ -53,7 +56,7 @@ class PushContent(Struct, frozen=True):
     since: datetime
 
 
-def is_there() -> bool:
+def is_installed() -> bool:
     """Whether the extra is installed."""
     return importlib.util.find_spec("cryptography") is not None
 
@@ -64,7 +67,7 @@ class PushNotifier:
     def __init__(
         self, around: PushContext, *, there: bool | None = None, private: bool = False
     ) -> None:
-        self.possible: Final = is_there() if there is None else there
+        self.possible: Final = is_installed() if there is None else there
         self._around = around
         self._db, self._clock = around.db, around.clock
         self._private = private
@@ -148,7 +151,7 @@ class PushNotifier:
 
         later = push_client.PushResult.LATER
         result, wait = await push_client.send(sender, to, shown, self._clock.now())
-        for pause in PAUSES:
+        for pause in RETRY_SECONDS:
             if result is not later:
                 break
             await self._clock.sleep(max(pause, wait or 0.0))

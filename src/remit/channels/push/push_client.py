@@ -31,13 +31,13 @@ from remit.system import http_client, safe_http
 from remit.system.http_client import HttpFailure, HttpReply
 from remit.system.safe_http import Resolve, ResolvedAddress
 
-LENGTH: Final = 1024  # bytes of a text with its padding
-LIFE: Final = timedelta(hours=12)  # of a signature; services accept a day at most
-_RECORD: Final = 4096
-_SALT: Final = 16
-_AUTH: Final = 16
-_POINT: Final = 65
-_SCALAR: Final = 32
+PADDED_BYTES: Final = 1024  # bytes of a text with its padding
+SIGNATURE_LIFE: Final = timedelta(hours=12)  # of a signature; services accept a day at most
+_RECORD_BYTES: Final = 4096
+_SALT_BYTES: Final = 16
+_AUTH_BYTES: Final = 16
+_POINT_BYTES: Final = 65
+_SCALAR_BYTES: Final = 32
 _LAST: Final = b"\x02"  # ends the text of the last record; padding follows
 _CURVE: Final = ec.SECP256R1()
 
@@ -45,7 +45,7 @@ _CURVE: Final = ec.SECP256R1()
 def new_key() -> str:
     """Return a new key pair, as one text."""
     number = ec.generate_private_key(_CURVE).private_numbers().private_value
-    return encoded(number.to_bytes(_SCALAR))
+    return encoded(number.to_bytes(_SCALAR_BYTES))
 
 
 def public_of(key: str) -> str:
@@ -56,22 +56,22 @@ def public_of(key: str) -> str:
 def check(p256dh: str, auth: str) -> None:
     """Refuse invalid keys of a browser."""
     try:
-        ec.EllipticCurvePublicKey.from_encoded_point(_CURVE, decoded(p256dh, _POINT))
+        ec.EllipticCurvePublicKey.from_encoded_point(_CURVE, decoded(p256dh, _POINT_BYTES))
     except ValueError:
         raise BadInput("p256dh must be a point of P-256, in base64url.", field="p256dh") from None
     try:
-        decoded(auth, _AUTH)
+        decoded(auth, _AUTH_BYTES)
     except ValueError:
-        raise BadInput(f"auth must be {_AUTH} bytes, in base64url.", field="auth") from None
+        raise BadInput(f"auth must be {_AUTH_BYTES} bytes, in base64url.", field="auth") from None
 
 
-def sealed(text: bytes, p256dh: str, auth: str, length: int = LENGTH) -> bytes:
+def encrypt(text: bytes, p256dh: str, auth: str, length: int = PADDED_BYTES) -> bytes:
     """Encrypt the text for one browser, with a one-time key."""
     once = ec.generate_private_key(_CURVE)
-    return sealed_with(once, os.urandom(_SALT), text, (p256dh, auth), length)
+    return encrypt_with(once, os.urandom(_SALT_BYTES), text, (p256dh, auth), length)
 
 
-def sealed_with(
+def encrypt_with(
     once: ec.EllipticCurvePrivateKey,
     salt: bytes,
     text: bytes,
@@ -79,23 +79,23 @@ def sealed_with(
     length: int,
 ) -> bytes:
     """Encrypt with all inputs given; a text longer than `length` is not padded."""
-    theirs, secret = decoded(receiver[0], _POINT), decoded(receiver[1], _AUTH)
+    theirs, secret = decoded(receiver[0], _POINT_BYTES), decoded(receiver[1], _AUTH_BYTES)
     ours = _point(once.public_key())
     shared = once.exchange(ec.ECDH(), ec.EllipticCurvePublicKey.from_encoded_point(_CURVE, theirs))
     seed = _derived(shared, secret, b"WebPush: info\0" + theirs + ours, 32)
     key = _derived(seed, salt, b"Content-Encoding: aes128gcm\0", 16)
     nonce = _derived(seed, salt, b"Content-Encoding: nonce\0", 12)
     filled = (text + _LAST).ljust(length + 1, b"\0")
-    head = salt + _RECORD.to_bytes(4) + len(ours).to_bytes(1) + ours
+    head = salt + _RECORD_BYTES.to_bytes(4) + len(ours).to_bytes(1) + ours
     return head + AESGCM(key).encrypt(nonce, filled, None)
 
 
 def signature(key: str, origin: str, contact: str, now: datetime) -> str:
     """Return the Authorization header for a push service, with its expiry."""
-    claims = {"aud": origin, "exp": int((now + LIFE).timestamp()), "sub": contact}
+    claims = {"aud": origin, "exp": int((now + SIGNATURE_LIFE).timestamp()), "sub": contact}
     signed = f"{_part({'typ': 'JWT', 'alg': 'ES256'})}.{_part(claims)}"
     r, s = decode_dss_signature(_private(key).sign(signed.encode(), ec.ECDSA(hashes.SHA256())))
-    proof = encoded(r.to_bytes(_SCALAR) + s.to_bytes(_SCALAR))
+    proof = encoded(r.to_bytes(_SCALAR_BYTES) + s.to_bytes(_SCALAR_BYTES))
     return f"vapid t={signed}.{proof}, k={public_of(key)}"
 
 
@@ -116,7 +116,7 @@ def decoded(text: str, length: int) -> bytes:
 
 
 def _private(key: str) -> ec.EllipticCurvePrivateKey:
-    return ec.derive_private_key(int.from_bytes(decoded(key, _SCALAR)), _CURVE)
+    return ec.derive_private_key(int.from_bytes(decoded(key, _SCALAR_BYTES)), _CURVE)
 
 
 def _point(key: ec.EllipticCurvePublicKey) -> bytes:
@@ -132,14 +132,14 @@ def _part(fields: Mapping[str, object]) -> str:
     return encoded(json.dumps(fields, separators=(",", ":")).encode())
 
 
-TTL: Final = 86_400  # seconds that a service keeps it for an absent browser
-PATIENCE: Final = 20.0
+TTL_SECONDS: Final = 86_400  # seconds that a service keeps it for an absent browser
+SEND_SECONDS: Final = 20.0
 _GONE: Final = (HTTPStatus.NOT_FOUND, HTTPStatus.GONE)
-_TOPIC: Final = 24  # bytes; 32 characters, the most a service accepts
+_TOPIC_BYTES: Final = 24  # bytes; 32 characters, the most a service accepts
 
 
 class PushSender(Struct, frozen=True):
-    """Who pushes, and to which networks."""
+    """Our key and contact, and whether the own network is allowed."""
 
     key: str
     contact: str
@@ -171,16 +171,16 @@ async def send(
         "authorization": signature(sender.key, origin, sender.contact, now),
         "content-encoding": "aes128gcm",
         "content-type": "application/octet-stream",
-        "ttl": str(TTL),
+        "ttl": str(TTL_SECONDS),
         "urgency": "high" if shown.urgent else "normal",
         # It names the subject, and reveals nothing to the service.
-        "topic": encoded(hashlib.sha256(shown.about.encode()).digest()[:_TOPIC]),
+        "topic": encoded(hashlib.sha256(shown.about.encode()).digest()[:_TOPIC_BYTES]),
     }
     fields = {"title": "Remit", "body": shown.body, "href": shown.href, "tag": shown.about}
     text = json.dumps(fields, ensure_ascii=False, separators=(",", ":")).encode()
-    body = sealed(text, to.p256dh, to.auth)
+    body = encrypt(text, to.p256dh, to.auth)
     async with safe_http.open_client(place) as client:
-        reply = await http_client.post_bytes(client, to.endpoint, headers, body, PATIENCE)
+        reply = await http_client.post_bytes(client, to.endpoint, headers, body, SEND_SECONDS)
     return _result_of(reply), http_client.wait_of(reply, now) if isinstance(
         reply, HttpReply
     ) else None

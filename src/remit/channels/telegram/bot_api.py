@@ -45,7 +45,7 @@ _FORBIDDEN: Final[Mapping[str, str]] = {  # by what Telegram says
 
 
 class BotReply(Struct, frozen=True):
-    """What the Bot API answered. `said` is cleaned of the token."""
+    """An answer of the Bot API. `said` is cleaned of the token."""
 
     ok: bool
     result: object = None
@@ -127,7 +127,7 @@ def chat_of(address: str) -> int | None:
 
 
 def answer_of(reply: BotAnswer, chat: int, now: datetime) -> Answer:
-    """What became of a message: only `ok` with its id is a yes, and only a 4xx is a no."""
+    """Return the result of a send: only `ok` with an id is a yes, only a 4xx is a no."""
     if isinstance(reply, NoToken):
         return Locked(_UNSET)
     if not isinstance(reply, BotReply):
@@ -159,7 +159,7 @@ def _refused(reply: BotReply) -> SendRetry | Refused | Locked | Unknown:
 
 
 async def check(token: str, url: str) -> JsonMap:
-    """What the settings need to know of a bot; BadInput if the token is not one."""
+    """Return the bot's name for the settings; raise BadInput if the token is not valid."""
     bot = BotApi(lambda: token, url or DEFAULT_URL)
     try:
         reply = await bot.call("getMe", {})
@@ -305,7 +305,7 @@ class ChatUpdate(Struct, frozen=True):
 
 
 def read_updates(result: object) -> list[ChatUpdate]:
-    """Every update with a number, in order; what has another shape keeps its number alone."""
+    """Return all updates in order; one of unknown shape keeps only its number."""
     listed = result if isinstance(result, list) else []
     found = [(number_of(each, "update_id"), _fields(each)) for each in listed]
     return sorted(

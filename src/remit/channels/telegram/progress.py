@@ -240,14 +240,14 @@ class ProgressMessages:
 
 
 def prefix_of(channel: str) -> str:
-    """How the names of all stored messages of a channel begin."""
+    """Return the prefix of the names of all stored messages of a channel."""
     return f"telegram:{channel}:progress:"
 
 
 def compose(
     head: str, marked: bool, found: Sequence[Task], zone: tzinfo, redact: Callable[[str], str]
 ) -> MarkedText:
-    """What a message says: its head, then of each task that has begun the items and the state."""
+    """Return a message: its head, then the items and state of each task that has begun."""
     shown = render(head) if marked else MarkedText(head)
     titled = len(found) > 1 or not head
     for most in (_MAX_ITEMS, 0):

@@ -52,7 +52,7 @@ class MarkedText(Struct, frozen=True):
 
 
 def units(text: str) -> int:
-    """How long Telegram takes a text to be."""
+    """Return the length of a text as Telegram counts it."""
     return len(text.encode("utf-16-le", "surrogatepass")) // 2
 
 
@@ -236,7 +236,7 @@ class TelegramChannel:
     # Groups that became supergroups -------------------------------------------------------------
 
     async def current_chat(self, chat: int) -> int:
-        """Where a paired chat is now: a group that grew has another id, and is the same place."""
+        """Return the current id of a paired chat; a group that grew has another one."""
         stored = await self._db.read(meta.get, self._moved(chat)) if self._db else None
         return int(stored) if stored else chat
 

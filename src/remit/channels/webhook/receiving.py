@@ -69,7 +69,7 @@ class HookCall:
 
 
 class HookEvent(Struct, frozen=True):
-    """What a call contains: its ref, the kind of event, and its text."""
+    """A parsed call: its ref, the kind of event, and its text."""
 
     ref: str
     kind: str
@@ -78,7 +78,7 @@ class HookEvent(Struct, frozen=True):
     greets: bool = False  # it only says that the hook was set up
 
 
-def shown(call: HookCall, secrets: Sequence[str], now: datetime) -> HookProof | None:
+def verify(call: HookCall, secrets: Sequence[str], now: datetime) -> HookProof | None:
     """Return how the caller proved the secret; None if not. A signature must be valid."""
     good = [secret for secret in secrets if secret]
     if call.is_standard:
@@ -104,7 +104,7 @@ def read(call: HookCall, how: HookProof) -> HookEvent:
     return HookEvent(_ref(call, how, signed), about["type"], _text(payload, call.body), payload)
 
 
-def pointed(content: Json, pointer: str) -> str:
+def value_at(content: Json, pointer: str) -> str:
     """Return the text at a JSON pointer such as /issue/title; empty if missing."""
     found = content
     for step in pointer.split("/")[1:]:
@@ -115,7 +115,7 @@ def pointed(content: Json, pointer: str) -> str:
     return str(found) if isinstance(found, str | int | float) else ""
 
 
-def made(random: bytes) -> str:
+def new_secret(random: bytes) -> str:
     """Return a secret in the Standard Webhooks format."""
     return PREFIX + base64.b64encode(random).decode("ascii")
 
@@ -249,7 +249,7 @@ DOOR: Final = "hook:"
 
 
 def arrival(name: str, hook: HookSettings, event: HookEvent) -> Arrival:
-    named = pointed(event.content, hook.title) if hook.title else ""
+    named = value_at(event.content, hook.title) if hook.title else ""
     what = f"{name}: {event.kind}" if event.kind else f"Called by {name}"
     body: JsonMap = {
         "kind": "call",

@@ -45,10 +45,10 @@ from remit.system.address_rules import BlockedAddress
 from remit.system.http_client import HttpFailure, HttpReply, Token
 from remit.system.safe_http import Resolve, UnresolvedAddress
 
-MOST: Final = 100_000
-PATIENCE: Final = 20.0  # seconds; a slow receiver should answer first
+MAX_CHARACTERS: Final = 100_000
+SEND_SECONDS: Final = 20.0  # seconds; a slow receiver should answer first
 # Seconds after the first attempt, the second, and so on; then it gives up.
-PAUSES: Final = (5, 300, 1800, 7200, 18_000, 36_000, 50_400, 72_000, 86_400)
+RETRY_SECONDS: Final = (5, 300, 1800, 7200, 18_000, 36_000, 50_400, 72_000, 86_400)
 
 _KEY: Final = re.compile(r"[A-Za-z0-9_-]{1,200}")  # no dot: dots separate what is signed
 _MARK: Final = "whsec_"
@@ -79,7 +79,7 @@ def build(section: WebhookSettings, context: ChannelContext) -> "WebhookChannel"
 class WebhookChannel:
     """Posts to one program. While its secret is replaced, there may be several, with spaces."""
 
-    most: Final = MOST
+    most: Final = MAX_CHARACTERS
     files: Final = FileLimits(1_000_000, 1_000_000)  # in the event, as base64
     keeps: Final = SendGuarantee.KEY
     counts_every_try: Final = True  # its pauses grow with each, also if nothing was reached
@@ -94,7 +94,7 @@ class WebhookChannel:
         *,
         name: str = "webhook",
         db: Database | None = None,  # keeps over restarts that it is switched off
-        patience: float = PATIENCE,
+        patience: float = SEND_SECONDS,
         resolve: Resolve = safe_http.resolve_host,
     ) -> None:
         spot = address_rules.read_address(hook.url, private=hook.private)
@@ -131,14 +131,14 @@ class WebhookChannel:
     async def _try(self, parcel: Parcel) -> Answer:
         if not _KEY.fullmatch(parcel.key):
             return Refused("The key of a delivery must have 1 to 200 letters, digits, - and _.")
-        if (wrong := http_client.unfit(parcel.body, MOST)) is not None:
+        if (wrong := http_client.unfit(parcel.body, MAX_CHARACTERS)) is not None:
             return Refused(wrong)
         try:
             off = await self._db.read(permissions.why_off, self.name) if self._db else self._off
             keys = signing_keys(self._secret())
         except Exception as error:  # noqa: BLE001 - no byte has left, and that must not be in doubt
             why = f"The secret of the hook cannot be read ({type(error).__name__})."
-            return again(why, parcel.attempt)
+            return retry_or_give_up(why, parcel.attempt)
         if off is not None:
             return HookGone(
                 f"{off.rstrip('.')}; `remit channels on {self.name}` switches it on again."
@@ -159,10 +159,12 @@ class WebhookChannel:
         if isinstance(found, BlockedAddress):
             return Refused(f"The hook {self.name} cannot be used. {found.why}")
         if isinstance(found, UnresolvedAddress):
-            return again(f"The hook {self.name} cannot be found: {found.why}.", parcel.attempt)
+            return retry_or_give_up(
+                f"The hook {self.name} cannot be found: {found.why}.", parcel.attempt
+            )
         now = self._clock.now()
         body = event(parcel, hook.source)
-        headers = signed(parcel.key, int(now.timestamp()), body, keys)
+        headers = signed_headers(parcel.key, int(now.timestamp()), body, keys)
         async with safe_http.open_client(found) as client:
             reply = await http_client.post_bytes(client, hook.url, headers, body, self._patience)
         answer = _answer(reply, parcel, now)
@@ -199,7 +201,7 @@ def event(parcel: Parcel, source: str) -> bytes:
     return json.dumps(fields, ensure_ascii=False, separators=(",", ":")).encode()
 
 
-def signed(key: str, stamp: int, body: bytes, secrets: tuple[bytes, ...]) -> dict[str, str]:
+def signed_headers(key: str, stamp: int, body: bytes, secrets: tuple[bytes, ...]) -> dict[str, str]:
     """Return the headers of an event: one signature for each secret."""
     content = f"{key}.{stamp}.".encode() + body
     macs = (hmac.digest(secret, content, hashlib.sha256) for secret in secrets)
@@ -226,12 +228,14 @@ def signing_keys(text: str) -> tuple[bytes, ...]:
     return tuple(keys)
 
 
-def again(why: str, attempt: int, *, wait: float | None = None, doubt: bool = False) -> Answer:
+def retry_or_give_up(
+    why: str, attempt: int, *, wait: float | None = None, doubt: bool = False
+) -> Answer:
     """Return a retry after a growing pause; after the last one, the final answer."""
-    if attempt > len(PAUSES):
+    if attempt > len(RETRY_SECONDS):
         why = f"{why} It was tried {attempt} times and is given up."
         return Unknown(why) if doubt else Refused(why)
-    after = max(float(PAUSES[max(attempt, 1) - 1]), wait or 0.0)
+    after = max(float(RETRY_SECONDS[max(attempt, 1) - 1]), wait or 0.0)
     # The pauses limit the attempts, so the task's own are not used up.
     return (UnconfirmedSend if doubt else SendRetry)(why, after, spends=False)
 
@@ -240,7 +244,7 @@ def _answer(reply: HttpReply | HttpFailure, parcel: Parcel, now: datetime) -> An
     if isinstance(reply, HttpFailure):
         broke = "The hook was posted to, and then the line broke"
         why = broke if reply.left else "Could not connect"
-        return again(f"{why} ({reply.why}).", parcel.attempt, doubt=reply.left)
+        return retry_or_give_up(f"{why} ({reply.why}).", parcel.attempt, doubt=reply.left)
     family = reply.status // 100
     if family == 2:  # noqa: PLR2004 - as the codes are grouped
         return Accepted(parcel.key)
@@ -250,4 +254,4 @@ def _answer(reply: HttpReply | HttpFailure, parcel: Parcel, now: datetime) -> An
     if family == 3:  # noqa: PLR2004 - the same
         why = f"The hook answered {reply.status}; it must answer at its address, not send us on."
     doubt = family not in (3, 4)
-    return again(why, parcel.attempt, wait=http_client.wait_of(reply, now), doubt=doubt)
+    return retry_or_give_up(why, parcel.attempt, wait=http_client.wait_of(reply, now), doubt=doubt)

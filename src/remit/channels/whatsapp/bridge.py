@@ -17,7 +17,7 @@ from typing import Final
 from remit.channels import ChannelContext
 from remit.channels.parts import SendRate
 from remit.channels.whatsapp import BridgeLink
-from remit.channels.whatsapp.sending import MOST, PATIENCE, WhatsAppMessages, digits
+from remit.channels.whatsapp.sending import MAX_CHARACTERS, SEND_SECONDS, WhatsAppMessages, digits
 from remit.errors import BadInput
 from remit.model.delivery import Accepted, Answer, Locked, Parcel, Refused, SendGuarantee, SendRetry
 from remit.ports import Clock
@@ -47,7 +47,7 @@ class BridgeChannel(WhatsAppMessages):
         clock: Clock,
         *,
         name: str = "whatsapp",
-        patience: float = PATIENCE,
+        patience: float = SEND_SECONDS,
         rates: Rates | None = None,
     ) -> None:
         if not _URL.fullmatch(link.url):
@@ -118,7 +118,7 @@ def _wrong(parcel: Parcel, to: str | None) -> str | None:
         return _no_address(to)
     if not _KEY.fullmatch(parcel.key):
         return "The key of a delivery must have 1 to 200 plain characters."
-    return http_client.unfit(parcel.body, MOST)
+    return http_client.unfit(parcel.body, MAX_CHARACTERS)
 
 
 def _answer(

@@ -1,4 +1,4 @@
-"""What the error codes of WhatsApp mean: retry later, give up, or ask the owner."""
+"""Maps error codes of WhatsApp to answers: retry later, give up, or ask the owner."""
 
 from collections.abc import Mapping
 from typing import Final, TypeAlias

@@ -35,8 +35,8 @@ from remit.store.spending import Rates
 from remit.system import http_client
 from remit.system.http_client import HttpFailure, HttpReply, Token
 
-MOST: Final = 4096
-PATIENCE: Final = 60.0  # seconds for a whole exchange, less than the courier's limit
+MAX_CHARACTERS: Final = 4096
+SEND_SECONDS: Final = 60.0  # seconds for a whole exchange, less than the courier's limit
 WINDOW: Final = timedelta(hours=24)
 _MARGIN: Final = timedelta(minutes=1)  # a message on its way must not find the window closed
 _CLIENT_ERROR: Final = 4  # the first digit of an error status
@@ -50,7 +50,7 @@ _BREAKS: Final = re.compile(r"[ \t]*[\n\r\t]\s*| {5,}")  # what no template acce
 _FILE_ID: Final = re.compile(r"[A-Za-z0-9_.:-]{1,200}")
 _FILE_HOST: Final = re.compile(r"https://[a-z0-9.-]+\.(?:fbsbx\.com|facebook\.com|whatsapp\.net)/")
 _MAX_BUTTON_TEXT: Final = 1024  # characters over buttons
-TEXT: Final = "{text}"  # placeholder for the text in a template's parameters
+PLACEHOLDER: Final = "{text}"  # placeholder for the text in a template's parameters
 
 Request: TypeAlias = Mapping[str, object]
 LastInbound: TypeAlias = Callable[[str], Awaitable[datetime | None]]  # by send address
@@ -73,13 +73,14 @@ def _check(line: WhatsAppLine) -> None:
     if name and not re.fullmatch(r"[a-z]{2,3}(?:_[A-Z]{2})?", language):
         sentence = f"The language {language!r:.60} is none of a template; write it like en_US."
         raise BadInput(sentence, field="language")
-    if name and (sum(each.count(TEXT) for each in values) != 1 or not all(values)):
+    if name and (sum(each.count(PLACEHOLDER) for each in values) != 1 or not all(values)):
         sentence = (
-            f"The parameters of a template must hold {TEXT} once and have no empty one; write"
+            f"The parameters of a template must hold {PLACEHOLDER} once and have no empty one"
         )
-        raise BadInput(f'{sentence} them like ["Nina", "{TEXT}"].', field="template_parameters")
-    if name and not 1 <= line.template_limit <= MOST:
-        raise BadInput(f"template_limit must be 1 to {MOST}.", field="template_limit")
+        example = f'; write them like ["Nina", "{PLACEHOLDER}"].'
+        raise BadInput(sentence + example, field="template_parameters")
+    if name and not 1 <= line.template_limit <= MAX_CHARACTERS:
+        raise BadInput(f"template_limit must be 1 to {MAX_CHARACTERS}.", field="template_limit")
     if not re.fullmatch(r"[0-9]{1,32}", line.number_id):
         sentence = f"The phone number id {line.number_id!r:.60} must be digits alone; it stands"
         where = "beside the number in the app's WhatsApp settings."
@@ -92,10 +93,10 @@ def _check(line: WhatsAppLine) -> None:
 
 
 class WhatsAppMessages:
-    """What every way to WhatsApp shares: the form of a message, the owner, the client."""
+    """The base of both WhatsApp channels: form of a message, owner, client."""
 
     counts_every_try: Final = False
-    most: Final = MOST
+    most: Final = MAX_CHARACTERS
     guidance: Final = (
         "Your deliverable will be sent by WhatsApp. Plain text only, *bold* sparingly. Keep it "
         "under 2000 characters. No markdown headings, code blocks, tables or bullet dashes."
@@ -120,7 +121,7 @@ class WhatsAppMessages:
 
     def parts(self, shaped: str) -> tuple[str, ...]:
         """Return the exact messages that a shaped text is sent as."""
-        return parts.split(shaped, MOST)
+        return parts.split(shaped, MAX_CHARACTERS)
 
     def _recipient(self, parcel: Parcel) -> str | None:
         to = parcel.recipient if parcel.recipient is not None else self._owner
@@ -140,7 +141,7 @@ class WhatsAppChannel(WhatsAppMessages):
         last_inbound_at: LastInbound,
         *,
         name: str = "whatsapp",
-        patience: float = PATIENCE,
+        patience: float = SEND_SECONDS,
         rates: Rates | None = None,
     ) -> None:
         _check(line)
@@ -289,7 +290,7 @@ def _wrong(parcel: Parcel, to: str | None) -> str | None:
         return _no_address(to)
     if not _KEY.fullmatch(parcel.key):
         return "The key of a delivery must have 1 to 512 plain characters."
-    return None if parcel.uploads else http_client.unfit(parcel.body, MOST)
+    return None if parcel.uploads else http_client.unfit(parcel.body, MAX_CHARACTERS)
 
 
 def _request(parcel: Parcel, to: str, free_text: bool, section: WhatsAppLine) -> Request | Refused:
@@ -313,7 +314,7 @@ def _request(parcel: Parcel, to: str, free_text: bool, section: WhatsAppLine) ->
             f"{len(line)} characters; the template takes {section.template_limit}. Shorten it, ask "
             "them to write first, or raise template_limit if your template has a body alone."
         )
-    texts = [each.replace(TEXT, line) for each in section.template_parameters]
+    texts = [each.replace(PLACEHOLDER, line) for each in section.template_parameters]
     filled = {
         "name": section.template,
         "language": {"code": section.language},
