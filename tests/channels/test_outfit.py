@@ -34,45 +34,7 @@ from tests.tables import table
 
 CANARY: Final = "EAAcanary99aa88bb77cc"
 PARCEL: Final = Parcel("dlv-01JZ", None, "Good day.")
-ALL: Final = """\
-[channels.ninas_whatsapp]
-kind = "whatsapp"
-number_id = "106540352242922"
-token = "whatsapp_token"
-app_secret = "app_secret"
-owner = "972501234567"
-template = "note"
-aliases = ["my phone"]
-
-[channels.phone]
-kind = "bridge"
-url = "http://127.0.0.1:9"
-token = "bridge_token"
-knows_ids = true
-
-[channels.post]
-kind = "email"
-host = "127.0.0.1"
-port = 9
-security = "none"
-user = "nina"
-password = "mail_password"
-sender = "nina@example.test"
-owner = "owner@example.test"
-imap_host = "127.0.0.1"
-imap_port = 9
-imap_security = "none"
-
-[channels.shop]
-kind = "webhook"
-url = "https://hooks.example.test/in"
-secret = "hook_secret"
-
-[channels.push]
-kind = "apprise"
-owner = "me"
-targets = { me = "push_address" }
-"""
+ALL: Final = Path(__file__).with_name("every_channel.toml").read_text("utf-8")
 
 
 def read(home: Path, text: str) -> Settings:

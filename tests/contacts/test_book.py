@@ -16,6 +16,7 @@ from remit.intake.extraction import Question, QuestionTopic, way_to
 from remit.language.tokens import fold
 from remit.model.reply import Policy
 from tests.soak import examples
+from tests.tables import table
 
 GOOD = """\
 - name: Anna Weber
@@ -60,27 +61,7 @@ def test_a_channel_that_the_app_lacks_is_asked_about_not_used(tmp_path: Path) ->
     assert isinstance(by_mail, Question)
 
 
-@pytest.mark.parametrize(
-    ("text", "line", "what"),
-    [
-        ("- name: Bob\n  colour: red", 2, "has 'colour'; known are name, aliases, role, channels"),
-        ("- name: Bob\n- role: boss", 2, "lacks a name"),
-        ("name: Bob", 1, "must be a list"),
-        ("- Bob", 1, "must be a table"),
-        ("- name: [Bob]", 1, "must be text"),
-        ("- name: ''", 1, "must be text"),
-        ("- name:", 1, "must be text"),
-        ("- name: Bob\n  aliases: Bobby", 2, "must be a list"),
-        ("- name: Bob\n  channels: [email]", 2, "must be a table"),
-        ("- name: Bob\n  channels:\n    email: {id: 7}", 3, "lacks an address"),
-        ("- name: Bob\n  channels:\n    email: {to: x}", 3, "has 'to'; known are id, address"),
-        ("- name: Bob\n- name: Zoe\n- name: BOB", 3, "stands in line 1 too"),
-        ("- name: Bob\n  name: Zoe", 2, "has 'name' twice"),
-        ("- name: 'Bob", 1, "found unexpected end of stream"),
-        ("- &a {name: Bob}\n- *a", 1, "points elsewhere"),
-        ("- !!python/object/apply:os.system [ls]", 1, "has the tag"),
-    ],
-)
+@pytest.mark.parametrize(("text", "line", "what"), table(__file__, "wrong"))
 def test_what_is_wrong_is_named_with_its_line(
     tmp_path: Path, text: str, line: int, what: str
 ) -> None:

@@ -9,6 +9,7 @@ from msgspec.structs import fields
 
 from remit.formats.struct_fields import WrongFields, parse_struct
 from remit.model.codec import JsonMap
+from tests.tables import table
 
 
 class Colour(StrEnum):
@@ -29,34 +30,7 @@ class Table(Struct, frozen=True, rename="camel", forbid_unknown_fields=True):
     folds: bool = False
 
 
-WRONG: tuple[tuple[JsonMap, list[str]], ...] = (
-    ({}, ["The field 'name' is missing."]),
-    ({"name": 3}, ["'name' must be text."]),
-    ({"name": ""}, ["'name' must not be empty."]),
-    ({"name": "large"}, ["'name' must have at most 4 characters."]),
-    ({"name": "a", "shape": "oval"}, ["'shape' must be one of: round, square."]),
-    ({"name": "a", "owners": ["b", "c", "d"]}, ["'owners' must have at most 2 entries."]),
-    ({"name": "a", "owners": "b"}, ["'owners' must be a list."]),
-    ({"name": "a", "legs": [{}]}, ["The field 'legs.0.howLong' is missing."]),
-    ({"name": "a", "legs": [{"howLong": 9}]}, ["'legs.0.howLong' must be at most 5."]),
-    ({"name": "a", "legs": [{"howLong": 1.5}]}, ["'legs.0.howLong' must be a whole number."]),
-    (
-        {"name": "a", "legs": [{"howLong": 1, "colour": "green"}]},
-        ["'legs.0.colour' must be one of: red, blue."],
-    ),
-    ({"name": "a", "legs": [{"howLong": 1, "wood": 2}]}, ["There is no field 'legs.0.wood'."]),
-    (
-        {"nam": "a", "folds": "yes"},
-        [
-            "There is no field 'nam'. Known: name, shape, legs, owners, folds.",
-            "The field 'name' is missing.",
-            "'folds' must be true or false.",
-        ],
-    ),
-)
-
-
-@pytest.mark.parametrize(("data", "sentences"), WRONG)
+@pytest.mark.parametrize(("data", "sentences"), table(__file__, "wrong"))
 def test_each_wrong_field_has_a_sentence(data: JsonMap, sentences: list[str]) -> None:
     with pytest.raises(WrongFields) as refused:
         parse_struct(Table, fields(Table), data)

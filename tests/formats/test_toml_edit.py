@@ -9,30 +9,12 @@ from hypothesis import strategies as st
 from remit.errors import BadInput
 from remit.formats.toml_edit import remove_table, set_values
 from remit.settings import DEFAULT_FILE
-from tests.tables import for_each
+from tests.tables import for_each, table
 
 NOTICES = {"notices": {"done": ["conversation"]}}
 
 
-@for_each(
-    ("text", "changed"),
-    [
-        ("", '[notices]\ndone = ["conversation"]\n'),
-        ('a = 1  # why\n\n[b]\nc = "d"\n', None),
-        (
-            'notices = { done = ["push"], b = 1 }\n',
-            'notices = { done = ["conversation"], b = 1 }\n',
-        ),
-        ('[notices]\ndone = [\n  "push",\n]  # x\n', '[notices]\ndone = ["conversation"]  # x\n'),
-        ("notices.done = []\na = 1\n", 'notices.done = ["conversation"]\na = 1\n'),
-        (
-            '[notices]\n# done = ["push"]   # x\n# failed = []\n\n[b]\n',
-            '[notices]\ndone = ["conversation"]   # x\n# failed = []\n\n[b]\n',
-        ),
-        ("[notices]\n# done = whatever\nb = 1\n", None),
-        ('[notices]\ndone = ["conversation"]\n', '[notices]\ndone = ["conversation"]\n'),
-    ],
-)
+@for_each(("text", "changed"), table(__file__, "changes"))
 def test_one_value_changes_and_the_rest_stays(text: str, changed: str | None) -> None:
     result = set_values(text, NOTICES)
 

@@ -5,7 +5,7 @@ from remit.brain import prompt
 from remit.gate import MAX_READ_CHARACTERS, Author, GateSecrets, HoldReason, Objection
 from remit.gate.eye import fold
 from remit.model.reply import Deliverable, Hold, Reply
-from tests.tables import for_each
+from tests.tables import for_each, table
 
 MOST = 4096
 KEY = "sk-" + "a1B2c3D4e5F6g7H8i9J0k1L2"
@@ -48,22 +48,7 @@ def test_a_text_that_is_too_long_is_not_read() -> None:
     assert judged.why is HoldReason.LIMIT
 
 
-@for_each(
-    "text",
-    [
-        "None of them, sorry.",
-        "None today, thanks",
-        "N/A",
-        "I can't assist with that.",
-        "✓ STEP 1: call Ana",
-        "Dear [Name],",
-        "task-01JZ8Q4Y7N8WZ0V5T3K2M1P9RA is stuck",
-        "Models write <think> before they answer.",
-        "The recipient has no other context, so be clear.",
-        "The deliverable is due on Friday.",
-        "```\ncode\n```",
-    ],
-)
+@for_each("text", table(__file__, "words_of_the_owner"))
 def test_the_words_of_the_owner_are_his_own(text: str) -> None:
     assert _why(text, Author.OWNER) is None
 

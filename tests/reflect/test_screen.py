@@ -3,7 +3,7 @@
 from remit.model.likeness import Lesson, LessonFile
 from remit.model.task import Priority
 from remit.reflect import statistics, suggest
-from tests.tables import for_each
+from tests.tables import for_each, table
 
 NAMES = ("Anna Weber", "Anna", "read_task_log", "ninas_whatsapp")
 
@@ -83,22 +83,7 @@ def test_a_rule_with_one_plain_condition_may_be_learned(when: str) -> None:
     assert suggest.objection(rule(when)) is None
 
 
-@for_each(
-    "when",
-    [
-        "channel is whatsapp",
-        "context.person is Anna",
-        "instructions matches /x/",
-        "taint is public",
-        "created_by is agent",
-        "llm_score >= 0.1",
-        "objective matches /.*/",
-        r"objective matches /\b.*\b/i",
-        "objective matches /\\ba\\b/i\n  priority: critical",
-        "sender_domain is bank.example # and more",
-        "",
-    ],
-)
+@for_each("when", table(__file__, "refused"))
 def test_a_rule_about_anything_else_is_refused(when: str) -> None:
     assert suggest.objection(rule(when)) is not None
 

@@ -13,7 +13,7 @@ from remit.errors import BadInput
 from remit.model import rrule
 from remit.triggers import cron
 from tests.soak import examples
-from tests.tables import for_each
+from tests.tables import for_each, table
 
 NOW: Final = datetime(2026, 3, 2, 9, 7, tzinfo=UTC)  # a Monday
 ZONE: Final = "Europe/Berlin"
@@ -25,47 +25,12 @@ def local(line: str, count: int) -> list[str]:
     return [f"{at.astimezone(ZoneInfo(ZONE)):%a %d.%m. %H:%M}" for at in ahead]
 
 
-@for_each(
-    ("line", "slots"),
-    [
-        ("30 8 * * 1-5", ["Tue 03.03. 08:30", "Wed 04.03. 08:30"]),
-        ("*/15 * * * *", ["Mon 02.03. 10:15", "Mon 02.03. 10:30"]),
-        ("* * * * *", ["Mon 02.03. 10:08", "Mon 02.03. 10:09"]),
-        ("5 * * * *", ["Mon 02.03. 11:05", "Mon 02.03. 12:05"]),
-        ("0,30 9-11/2 * * *", ["Mon 02.03. 11:00", "Mon 02.03. 11:30", "Tue 03.03. 09:00"]),
-        ("0 0 1 * *", ["Wed 01.04. 00:00", "Fri 01.05. 00:00"]),
-        ("0 12 * jan,jul sun", ["Sun 05.07. 12:00", "Sun 12.07. 12:00"]),
-        ("0 12 * * 7", ["Sun 08.03. 12:00", "Sun 15.03. 12:00"]),
-        ("0 12 * * 0,7", ["Sun 08.03. 12:00", "Sun 15.03. 12:00"]),
-        ("@daily", ["Tue 03.03. 00:00", "Wed 04.03. 00:00"]),
-        ("@HOURLY", ["Mon 02.03. 11:00", "Mon 02.03. 12:00"]),
-        ("*/7 * * * *", ["Mon 02.03. 10:14", "Mon 02.03. 10:21"]),
-        ("50/5 9 * * *", ["Tue 03.03. 09:50", "Tue 03.03. 09:55", "Wed 04.03. 09:50"]),
-        ("*/10 * * * sat", ["Sat 07.03. 00:00", "Sat 07.03. 00:10"]),
-    ],
-)
+@for_each(("line", "slots"), table(__file__, "slots"))
 def test_a_line_comes_back_as_cron_reads_it(line: str, slots: list[str]) -> None:
     assert local(line, len(slots)) == slots
 
 
-@for_each(
-    ("line", "why"),
-    [
-        ("", "it has 0 fields"),
-        ("8:30", "it has 1 field\\."),
-        ("0 8 * * * *", "it has 6 fields"),
-        ("60 8 * * *", "'60' is no minute"),
-        ("0 8 * * 8", "'8' is no day of the week"),
-        ("0 8 L * *", "'l' is no day of the month"),
-        ("0 8 ? * *", "'\\?' is no day of the month"),
-        ("0 8 * * 1#2", "'1#2' is no day of the week"),
-        ("0 8 5-1 * *", "'5-1' is no day of the month"),
-        ("*/0 * * * *", "is no minute"),
-        ("0 8 13 * 5", "cron means either"),
-        ("0 8 31 2 *", "it never comes"),
-        ("@reboot", "it has 1 field"),
-    ],
-)
+@for_each(("line", "why"), table(__file__, "refused"))
 def test_what_cannot_be_kept_is_refused_with_a_sentence(line: str, why: str) -> None:
     with pytest.raises(BadInput, match=why):
         cron.repeats(line, ZONE, NOW)

@@ -16,72 +16,10 @@ from pathlib import Path
 from typing import Final
 
 PROGRAM: Final = Path("/usr/sbin/dovecot")
-_SETTINGS: Final = """\
-base_dir = {folder}/run
-state_dir = {folder}/state
-log_path = {folder}/imap.log
-default_internal_user = {user}
-default_login_user = {user}
-default_internal_group = {group}
-protocols = imap
-listen = 127.0.0.1
-{private}
-disable_plaintext_auth = no
-{oauth}
-passdb {{
-  driver = static
-  args = password={password}
-}}
-userdb {{
-  driver = static
-  args = uid={user} gid={group} home={folder}/mail
-}}
-mail_location = maildir:{folder}/mail
-first_valid_uid = 0
-namespace inbox {{
-  inbox = yes
-  separator = /
-}}
-auth_failure_delay = 0
-service anvil {{
-  chroot =
-  unix_listener anvil-auth-penalty {{
-    mode = 0
-  }}
-}}
-service stats {{
-  chroot =
-}}
-service imap-login {{
-  chroot =
-  inet_listener imap {{
-    port = {port}
-  }}
-  inet_listener imaps {{
-    port = 0
-  }}
-}}
-"""
-_OAUTH: Final = """\
-auth_mechanisms = plain xoauth2
-passdb {{
-  driver = oauth2
-  mechanisms = xoauth2
-  args = {folder}/oauth2.conf
-}}
-service auth {{
-  unix_listener {folder}/sasl {{
-    mode = 0666
-  }}
-}}
-"""
-_INTROSPECTION: Final = """\
-introspection_url = {url}
-introspection_mode = post
-username_attribute = email
-active_attribute = active
-active_value = true
-"""
+_SETTINGS, _OAUTH, _INTROSPECTION = (
+    Path(__file__).with_name(f"dovecot{part}.conf").read_text("utf-8")
+    for part in ("", "_oauth", "_introspection")
+)
 
 
 @contextmanager

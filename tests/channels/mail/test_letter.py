@@ -286,69 +286,11 @@ def test_no_word_is_lost_in_the_plain_text(body: str) -> None:
     assert set(wanted) <= set(there)
 
 
-def test_the_plain_text_reads_by_itself() -> None:
-    assert letter.plain_text(MARKDOWN) == PLAIN
-
-
-def test_a_table_too_wide_to_draw_is_told_row_by_row() -> None:
-    wide = "| Park | Why |\n|--|--|\n| Lumphini | " + "shade " * 15 + "|\n| Benjasiri | near |"
-    assert letter.plain_text(wide) == (
-        "Park: Lumphini\nWhy: " + "shade " * 14 + "shade\n\nPark: Benjasiri\nWhy: near\n"
-    )
-
-
-MARKDOWN: Final = """\
-# Three parks
-
-Hi Hanan,
-here are **two**, _by_ [distance](https://x.test/a?b=1) and <https://y.test>.
-
-1. Lumphini
-   - shade
-2. Benjasiri
-
-| Park | Opens |
-|:--|--:|
-| Lumphini | 04:30 |
-
-> Come early.
-
-```sh
-remit add "x"
-```
-
-![Map](https://x.test/m.png)
-
----
-Best,
-Nina
-"""
-PLAIN: Final = """\
-Three parks
-===========
-
-Hi Hanan,
-here are *two*, _by_ distance <https://x.test/a?b=1> and https://y.test.
-
-1. Lumphini
-   - shade
-2. Benjasiri
-
-Park      Opens
---------  -----
-Lumphini  04:30
-
-> Come early.
-
-    remit add "x"
-
-Map <https://x.test/m.png>
-
-------------------------
-
-Best,
-Nina
-"""
+@for_each(("markdown", "plain"), table(__file__, "plain_texts"))
+def test_the_plain_text_reads_by_itself_and_a_table_too_wide_to_draw_row_by_row(
+    markdown: str, plain: str
+) -> None:
+    assert letter.plain_text(markdown) == plain
 
 
 # The page -----------------------------------------------------------------------------------------

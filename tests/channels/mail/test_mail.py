@@ -40,21 +40,7 @@ def test_a_mail_in_html_alone_is_read_as_words() -> None:
     assert "alert" not in receiving.letter(raw, US).text
 
 
-@for_each(
-    "more",
-    [
-        {"Auto-Submitted": "auto-replied"},
-        {"Auto-Submitted": "auto-generated; x=y"},
-        {"List-Id": "<l.example>"},
-        {"List-Unsubscribe": "<mailto:x@y.example>"},
-        {"Precedence": "Bulk"},
-        {"Return-Path": "<>"},
-        {"X-Autoreply": "yes"},
-        {"From": "MAILER-DAEMON@mx.example.org"},
-        {"From": "No-Reply <noreply@shop.example>"},
-        {"Content-Type": "multipart/report; boundary=x"},
-    ],
-)
+@for_each("more", table(__file__, "sent_by_programs"))
 def test_what_a_program_sent_is_known_for_it(more: dict[str, str]) -> None:
     assert receiving.head(written("Away.", **more), US).robot
     assert not receiving.head(written("Here.", **{"Auto-Submitted": "no"}), US).robot

@@ -23,7 +23,7 @@ from tests.channels.mail.mail_shapes_made import (
 )
 from tests.channels.mail.mails import US, written
 from tests.soak import SOAK
-from tests.tables import for_each, table
+from tests.tables import for_each, table, text_table
 
 STEP = 1 if SOAK else 29  # so that each client, language and place has its turn
 MOST_DOUBTFUL = 0.05  # of all mails of the generator
@@ -129,61 +129,20 @@ def test_what_the_owner_writes_himself_stays_the_owner_s(text: str) -> None:
     assert (found.own_text, found.quoted, found.certain) == (text, "", True)
 
 
-HIDING = """
-display:none | DISPLAY : None !important | display:/**/none | d\\69splay:none | visibility:hidden
-visibility:collapse | font-size:0 | font-size:0.1px | font-size:1px | font-size:.01em | font-size:1%
-font:0/0 a | font:1px arial | opacity:0 | opacity:.01 | filter:opacity(0)
-max-height:0;overflow:hidden | height:0;overflow:hidden | width:0px;overflow:hidden
-height:1px;width:1px;overflow:hidden
-position:absolute;left:-9999px | position:fixed;top:-500em | text-indent:-9999px
-margin-left:-2000px | margin:0 0 0 -999em | left:100000px;position:absolute
-transform:translateX(-9999px)
-transform:scale(0) | clip:rect(0,0,0,0);position:absolute | clip-path:inset(100%) | line-height:0
-color:white | color:#fff | color:#FEFEFE | color:rgb(255, 255, 255) | color:#fffffe
-background:#222;color:#232323 | background-color:navy;color:#000080 | color:transparent
-color:rgba(0,0,0,0) | color:rgb(0 0 0 / 0) | -webkit-text-fill-color:transparent | mso-hide:all
-content-visibility:hidden
-font-size:calc(0px) | font-size:calc(1em*0) | font-size:min(0px,1em) | font-size:+0px | zoom:0
-font-size:var(--z) | font:italic 0px a | font:bold 0 serif | opacity:calc(0) | scale:0
-color:hsl(0 0% 100%) | color:color-mix(in srgb,white,white) | color:oklch(1 0 0) | color:Canvas
-background-image:linear-gradient(red,red);color:red | mix-blend-mode:lighten | rotate:x 90deg
-translate:-9999px 0 | transform:rotatex(90deg) | transform:matrix(0,0,0,0,0,0)
-transform:scale3d(0,0,0) | transform:translate3d(-9999px,0,0) | transform:translatez(-99999px)
-mask:linear-gradient(transparent,transparent) | mask-image:linear-gradient(#0000,#0000)
-letter-spacing:-1em | position:fixed;inset:-9999px | margin-inline-start:-9999px
-block-size:0;overflow:hidden | max-block-size:0;overflow:hidden | inline-size:0
-"""
-SHOWING = """
-color:#1f497d | color:black | font-size:10pt | font-size:1em | font-size:100% | font:12px arial
-color:white;background:navy | background-color:#222;color:#eee | margin:0 | margin-left:-4px
-opacity:1 | line-height:1.2 | height:auto | width:100% | max-width:600px | top:-2px
-color:#999
-margin:0in 0in 0.0001pt | text-indent:-18pt | color:rgba(0,0,0,0.87) | line-height:normal
-display:block
-letter-spacing:-0.2px | letter-spacing:normal | transform:none | font:italic bold 12px/1.2 arial
-color:windowtext | color:inherit | zoom:1 | zoom:100% | margin-inline-start:0 | margin:0 auto
-background:url(a.png);color:#333 | rotate:none | mask:none | font:caption | scale:1
-"""
-SHEETS = (
-    "<style>.x{display:none}</style>",
-    "<STYLE type=text/css><!-- p{margin:0} DIV.x , b{ color:#fff } --></STYLE>",
-    "<style>@media screen{.x{font-size:0}}</style>",
-    "<style>#x{left:-9999px;position:absolute}</style>",
-    "<style>div div.x:first-child{visibility:hidden}</style>",
-    "<style>*[class=x]{display:none}</style>",
-)
 HEADS = ({"Subject": "Re: Lamps", **ANSWER}, {"Subject": "Lamps"})
-
-
-def _styles(table: str) -> list[str]:
-    return [each.strip() for line in table.splitlines() for each in line.split("|") if each.strip()]
 
 
 @for_each(
     "html",
     [
-        *(f'<div>{OWN}</div><div style="{each}">{STRANGER}</div>' for each in _styles(HIDING)),
-        *(f'<div>{OWN}</div>{sheet}<div class="x" id="x">{STRANGER}</div>' for sheet in SHEETS),
+        *(
+            f'<div>{OWN}</div><div style="{each}">{STRANGER}</div>'
+            for each in text_table(__file__, "hiding")
+        ),
+        *(
+            f'<div>{OWN}</div>{sheet}<div class="x" id="x">{STRANGER}</div>'
+            for sheet in text_table(__file__, "sheets")
+        ),
         f"<div>{OWN}</div><font color=white>{STRANGER}</font>",
         f"<div>{OWN}</div><table bgcolor=#333><td><font color=#343434>{STRANGER}</font></table>",
     ],
@@ -194,7 +153,7 @@ def test_words_that_css_hides_are_never_the_writer_s(html: str) -> None:
         assert not found.certain or STRANGER not in found.own_text
 
 
-@for_each("style", _styles(SHOWING))
+@for_each("style", table(__file__, "showing"))
 def test_words_that_can_be_seen_stay_the_writer_s(style: str) -> None:
     found = read(f'<div style="{style}">{OWN}</div>', kind="html", Subject="Lamps")
     assert (found.own_text, found.certain) == (OWN, True)

@@ -28,7 +28,7 @@ from remit.store.callers import SignIn
 from remit.testing import START, World, script
 from tests.channels.push.push_relay import Phone, Relay, b64, relay, unb64
 from tests.engine.rig import until
-from tests.tables import for_each
+from tests.tables import for_each, table
 
 ASKS: Final[list[Json]] = [
     {"when": "hopeless", "fail": "permanent"},
@@ -329,19 +329,7 @@ async def test_a_browser_is_told_nothing_that_happened_before_it_asked(
 # Where it may go ----------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    "endpoint",
-    [
-        "http://127.0.0.1:9/push",
-        "https://127.0.0.1/push",
-        "https://[::1]/push",
-        "https://10.0.0.7/push",
-        "https://169.254.169.254/latest",
-        "http://push.example.org/one",
-        "file:///etc/passwd",
-        "https://you@push.example.org/one",
-    ],
-)
+@pytest.mark.parametrize("endpoint", table(__file__, "inside"))
 async def test_an_address_inside_is_refused(world: World, endpoint: str) -> None:
     phone = Phone()
     async with world:
