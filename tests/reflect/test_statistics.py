@@ -41,7 +41,7 @@ def shown(*messages: ShownMessage) -> list[ReflectedTask]:
     ]
 
 
-def those(number: int, title: str = "Pay the invoice", **more: object) -> list[ReflectedTask]:
+def those(number: int, title: str = "Pay the invoice", /, **more: object) -> list[ReflectedTask]:
     line = {key: more.pop(key) for key in ("declined", "late") if key in more}
     return [
         ReflectedTask(reflection(name(n), **line), task_of(name(n), title, **more))
@@ -78,51 +78,51 @@ def test_messages_that_are_always_cut_short_are_to_be_shorter() -> None:
     assert lesson.text == "Keep a message under 50 words."
 
 
-def test_what_the_owner_always_ranks_otherwise_is_a_rule_about_its_word() -> None:
-    (lesson,) = count(those(MIN_CASES, priority=Priority.HIGH, rule=MINE))
-
-    assert (lesson.file, lesson.when, lesson.priority) == (
-        LessonFile.RULES,
-        r"objective matches /\binvoice\b/i",
-        Priority.HIGH,
-    )
-    assert "5 of 5" in lesson.why
+RAISED: Final[dict[str, object]] = {"priority": Priority.HIGH, "rule": MINE}
+OTHERS: Final = [ReflectedTask(reflection(name(n)), task_of(name(n))) for n in (50, 51)]
+MAIL: Final = Source(SourceKind.EMAIL, "1")
+WORD, OF_SERIES = r"objective matches /\binvoice\b/i", f"series is {SERIES}"
 
 
-def test_what_the_rules_say_already_is_not_learned_again() -> None:
-    assert count(those(MIN_CASES, priority=Priority.HIGH, rule=MINE), Priority.HIGH) == ()
+@for_each(
+    ("seen", "level", "when", "becomes"),
+    [
+        (those(MIN_CASES, **RAISED), Priority.LOW, WORD, Priority.HIGH),
+        (those(MIN_CASES, **RAISED), Priority.HIGH, None, None),  # the rules say so already
+        ([*those(MIN_CASES, **RAISED), *OTHERS], Priority.LOW, None, None),  # of other tasks, too
+        (those(MIN_CASES, series_id=SERIES, **RAISED), Priority.LOW, OF_SERIES, Priority.HIGH),
+        (those(MIN_CASES, declined=True), Priority.MED, WORD, Priority.LOW),
+        (those(MIN_CASES, late=LATE, series_id=SERIES), Priority.MED, OF_SERIES, Priority.HIGH),
+        (those(MIN_CASES, late=LATE - 1, series_id=SERIES), Priority.LOW, None, None),
+        (those(MIN_CASES, late=None, series_id=SERIES), Priority.LOW, None, None),
+        (those(MIN_CASES, late=LATE, series_id=SERIES), Priority.CRITICAL, None, None),
+    ],
+)
+def test_what_always_happens_to_tasks_is_one_rule_about_their_word_or_series(
+    seen: list[ReflectedTask], level: Priority, when: str | None, becomes: Priority
+) -> None:
+    found = count(seen, level)
+
+    rule = (LessonFile.RULES, when, becomes)
+    assert [(each.file, each.when, each.priority) for each in found] == ([rule] if when else [])
+    assert all("5 of 5" in each.why for each in found)
+    assert all("invoice" in each.why.casefold() for each in found)
 
 
-def test_a_word_that_stands_in_other_tasks_too_is_no_rule() -> None:
-    raised = those(MIN_CASES, priority=Priority.HIGH, rule=MINE)
-    others = [ReflectedTask(reflection(name(50 + n)), task_of(name(50 + n))) for n in range(2)]
+@for_each(
+    ("more", "when"),
+    [
+        ({"taint": Taint.CONTACT}, None),
+        ({"taint": Taint.PUBLIC}, None),
+        ({"taint": Taint.PUBLIC, "source": MAIL}, "source is email"),
+        ({"taint": Taint.PUBLIC, "series_id": SERIES}, OF_SERIES),
+    ],
+)
+def test_no_word_of_a_tainted_task_is_in_a_rule(more: dict[str, object], when: str | None) -> None:
+    found = count(those(9, **RAISED, **more))
 
-    assert count([*raised, *others]) == ()
-
-
-def test_the_words_of_a_tainted_task_never_become_a_rule() -> None:
-    for taint in (Taint.CONTACT, Taint.PUBLIC):
-        assert count(those(9, priority=Priority.HIGH, rule=MINE, taint=taint)) == ()
-
-
-def test_tainted_tasks_are_counted_by_where_they_came_from() -> None:
-    mail = Source(SourceKind.EMAIL, "1")
-    seen = those(6, "Pay eve", priority=Priority.HIGH, rule=MINE, taint=Taint.PUBLIC, source=mail)
-    (lesson,) = count(seen)
-
-    assert lesson.when == "source is email"
-    assert "eve" not in f"{lesson.text} {lesson.why}"
-
-
-def test_a_series_comes_before_a_word_and_each_task_speaks_once() -> None:
-    (lesson,) = count(those(MIN_CASES, priority=Priority.HIGH, rule=MINE, series_id=SERIES))
-
-    assert lesson.when == f"series is {SERIES}"
-    assert "Pay the invoice" in lesson.why
-    (lesson,) = count(
-        those(MIN_CASES, priority=Priority.HIGH, rule=MINE, series_id=SERIES, taint=Taint.PUBLIC)
-    )
-    assert "invoice" not in lesson.why
+    assert [each.when for each in found] == ([when] if when else [])
+    assert all("invoice" not in f"{each.text} {each.why}" for each in found)
 
 
 def test_a_sender_whom_the_owner_knows_is_a_rule_about_his_domain() -> None:
@@ -132,20 +132,9 @@ def test_a_sender_whom_the_owner_knows_is_a_rule_about_his_domain() -> None:
     assert [each.when for each in known] == ["sender_domain is bank.example"]
 
 
-def test_what_always_begins_late_is_ranked_one_level_higher() -> None:
-    (lesson,) = count(those(MIN_CASES, late=LATE, series_id=SERIES), Priority.MED)
-
-    assert (lesson.when, lesson.priority) == (f"series is {SERIES}", Priority.HIGH)
-    assert count(those(MIN_CASES, late=LATE - 1, series_id=SERIES)) == ()
-    assert count(those(MIN_CASES, late=None, series_id=SERIES)) == ()
-    assert count(those(MIN_CASES, late=LATE, series_id=SERIES), Priority.CRITICAL) == ()
-
-
-def test_what_is_always_declined_is_ranked_low_or_told() -> None:
-    (lesson,) = count(those(MIN_CASES, declined=True), Priority.MED)
+def test_what_is_always_declined_and_low_already_is_only_told() -> None:
     told = statistics.count(those(MIN_CASES, declined=True), lambda _: Priority.LOW, lambda _: None)
 
-    assert lesson.priority is Priority.LOW
     assert told.lessons == ()
     assert "declined 5 of 5" in told.remarks[0]
 

@@ -4,7 +4,9 @@ import asyncio
 import logging
 import socket
 import ssl
+from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Final
 
@@ -231,31 +233,37 @@ async def test_a_certificate_nobody_vouches_for_or_of_another_name_is_refused(
                 assert office.accepted == []
 
 
-@for_each("host", ["mail.example.org", "10.0.0.1", "192.168.1.1", "::", "127.0.0.1.nip.io"])
-def test_a_line_in_the_clear_leads_to_this_machine_alone(host: str) -> None:
-    with pytest.raises(BadInput, match="must be private"):
-        SmtpAccount(host, 25, Security.NONE)
+_AT: Final = partial(SmtpAccount, "mail.example.org")
 
 
-@for_each("host", ["", "a b", "a:25", "a/b", "-a", "a\n", "user@host", "a" * 254])
-def test_a_host_that_is_none_is_refused(host: str) -> None:
-    with pytest.raises(BadInput, match="is no host name"):
-        SmtpAccount(host, 587)
+@for_each(
+    ("make", "says"),
+    [
+        *(
+            (partial(SmtpAccount, host, 25, Security.NONE), "must be private")
+            for host in ("mail.example.org", "10.0.0.1", "192.168.1.1", "::", "127.0.0.1.nip.io")
+        ),
+        *(
+            (partial(SmtpAccount, host, 587), "is no host name")
+            for host in ("", "a b", "a:25", "a/b", "-a", "a\n", "user@host", "a" * 254)
+        ),
+        *((partial(_AT, port), "port") for port in (0, -1, 65_536)),
+        (partial(_AT, 587, user="nina"), "A user needs a password"),
+        (partial(_AT, 587, user="a\r\nb", password=str), "characters no name has"),
+    ],
+)
+def test_an_account_is_whole_and_private_or_is_refused(
+    make: Callable[[], SmtpAccount], says: str
+) -> None:
+    with pytest.raises(BadInput, match=says):
+        make()
 
 
-def test_an_account_is_whole_or_is_refused(tmp_path: Path) -> None:
-    empty = tmp_path / "empty.pem"
-    empty.touch()
-    for port in (0, -1, 65_536):
-        with pytest.raises(BadInput, match="port"):
-            SmtpAccount("mail.example.org", port)
-    with pytest.raises(BadInput, match="A user needs a password"):
-        SmtpAccount("mail.example.org", 587, user="nina")
-    with pytest.raises(BadInput, match="characters no name has"):
-        SmtpAccount("mail.example.org", 587, user="a\r\nb", password=lambda: "x")
-    for file in (empty, tmp_path / "missing.pem"):
+def test_a_file_that_holds_no_certificate_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "empty.pem").touch()
+    for name in ("empty.pem", "missing.pem"):
         with pytest.raises(BadInput, match="holds no certificate"):
-            Desk(Security.TLS, ca_file=file).channel(465)
+            Desk(Security.TLS, ca_file=tmp_path / name).channel(465)
 
 
 # Who may come in ----------------------------------------------------------------------------------

@@ -78,27 +78,23 @@ async def tried(statuses: Sequence[int]) -> list[Answer]:
         ]
 
 
-@for_each("status", [302, 400, 404, 429])
-async def test_after_the_last_try_a_no_is_a_no_if_all_were(status: int) -> None:
-    *before, last = await tried([status] * LAST)
+@for_each(
+    ("statuses", "ends"),
+    [
+        *(([status] * LAST, Refused) for status in (302, 400, 404, 429)),
+        *(([400] * at + [500] + [400] * (LAST - 1 - at), Unknown) for at in (0, 4, LAST - 1)),
+        *((statuses, HookGone) for statuses in ([404, 410], [500, 410], [404, 500, 404, 410])),
+    ],
+)
+async def test_after_the_last_try_one_doubt_leaves_a_doubt_and_410_waits_for_the_owner(
+    statuses: list[int], ends: type[Answer]
+) -> None:
+    *before, last = await tried(statuses)
 
-    assert {type(answer) for answer in before} == {SendRetry}
-    assert isinstance(last, Refused)
-    assert "given up" in last.why
-
-
-@for_each("at", [0, 4, LAST - 1])
-async def test_one_try_in_doubt_leaves_a_doubt_in_the_end(at: int) -> None:
-    statuses = [400] * LAST
-    statuses[at] = 500
-
-    assert type((await tried(statuses))[-1]) is Unknown
-
-
-async def test_410_waits_for_the_owner_whatever_became_of_the_tries_before() -> None:
-    assert [type(each) for each in await tried([404, 410])] == [SendRetry, HookGone]
-    assert [type(each) for each in await tried([500, 410])] == [UnconfirmedSend, HookGone]
-    assert [type(each) for each in await tried([404, 500, 404, 410])][-1] is HookGone
+    kinds = [UnconfirmedSend if status == 500 else SendRetry for status in statuses[:-1]]
+    assert [type(answer) for answer in before] == kinds
+    assert type(last) is ends
+    assert not isinstance(last, Refused) or "given up" in last.why
 
 
 async def test_a_try_for_want_of_a_secret_leaves_no_doubt() -> None:
@@ -200,21 +196,15 @@ def test_an_event_says_all_that_a_cloudevent_must_and_the_same_each_time(
     }
 
 
-async def test_while_a_secret_is_replaced_both_old_and_new_fit() -> None:
-    for held in (SECRET, OTHER):
-        async with Receiver(held) as receiver:
-            answer = await hooked(receiver, f"{SECRET} {OTHER}").send(PARCEL)
-
-            assert isinstance(answer, Accepted)
-            assert [each.text for each in receiver.taken] == [PARCEL.body]
-
-
-async def test_a_receiver_with_another_secret_takes_nothing() -> None:
-    async with Receiver(OTHER) as receiver:
-        answer = await hooked(receiver).send(PARCEL)
-
-        assert receiver.taken == []
-    assert type(answer) is SendRetry
+async def test_while_a_secret_is_replaced_both_old_and_new_fit_and_no_other() -> None:
+    for theirs, ours, answer in (
+        (SECRET, f"{SECRET} {OTHER}", Accepted),
+        (OTHER, f"{SECRET} {OTHER}", Accepted),
+        (OTHER, SECRET, SendRetry),
+    ):
+        async with Receiver(theirs) as receiver:
+            assert type(await hooked(receiver, ours).send(PARCEL)) is answer
+            assert [each.text for each in receiver.taken] == [PARCEL.body] * (answer is Accepted)
 
 
 @for_each("text", table(__file__, "unsound"))
