@@ -69,7 +69,7 @@ class Probe:
         app = self.app
         finder = app.recollection.finder
         near = await finder.by_meaning(text, TOP)
-        worded = await app.db.read(recall.worded, text, TOP)
+        worded = await app.db.read(recall.find_by_words, text, TOP)
         hybrid = await finder.find(text, TOP)
         page = await app.db.read(search.page, search.TaskFilter(text=text, limit=TOP))
         found = {

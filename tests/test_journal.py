@@ -99,7 +99,7 @@ async def test_followers_miss_nothing_and_see_nothing_twice_while_it_is_written(
         assert await journal.last() >= 300
         written.set()
         found = await asyncio.wait_for(asyncio.gather(*readers), 100)
-        stored = await world.app.db.read(events.after, 0, 300)
+        stored = await world.app.db.read(events.list_after, 0, 300)
 
     assert [each.seq for each in stored] == list(range(1, 301))
     assert found == [stored[since:] for since in (0, 5, 299, 0, 0, 0)]

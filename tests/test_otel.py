@@ -72,7 +72,7 @@ def lived(folder: Path, telemetry: Telemetry) -> str:
         app.settle()
 
         async def told() -> list[Event]:
-            return await app.app.db.read(events.after, 0, 1_000)
+            return await app.app.db.read(events.list_after, 0, 1_000)
 
         for event in app.do(told()):
             telemetry.note(event)
@@ -129,7 +129,7 @@ def test_nothing_is_told_where_nobody_asked_for_it(
 ) -> None:
     monkeypatch.delenv(ENDPOINT, raising=False)
 
-    assert telemetry.configured() is None
+    assert telemetry.configured_exporter() is None
 
 
 def test_who_asks_for_it_without_the_extra_is_told_what_is_missing(
@@ -140,7 +140,7 @@ def test_who_asks_for_it_without_the_extra_is_told_what_is_missing(
     monkeypatch.setitem(sys.modules, "opentelemetry.sdk.metrics.export", None)
 
     with pytest.raises(telemetry.NoOtlp, match=r"install `remit\[otel\]`"):
-        telemetry.configured()
+        telemetry.configured_exporter()
 
 
 class Collector(BaseHTTPRequestHandler):

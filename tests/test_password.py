@@ -3,7 +3,7 @@
 import pytest
 
 from remit.errors import BadInput
-from remit.operations.callers import fits, hash_password, refuse_weak, source_of
+from remit.operations.callers import hash_password, is_password, refuse_weak, source_of
 from tests.tables import for_each
 
 
@@ -28,9 +28,9 @@ def test_a_strong_one_is_kept_as_a_hash_that_fits_it_alone() -> None:
     kept = hash_password(strong)
     assert strong not in kept
     assert hash_password(strong) != kept
-    assert fits(strong, kept)
-    assert not fits(strong + " ", kept)
-    assert not fits(strong, "spoilt")
+    assert is_password(strong, kept)
+    assert not is_password(strong + " ", kept)
+    assert not is_password(strong, "spoilt")
 
 
 @for_each(

@@ -85,7 +85,7 @@ async def test_after_a_long_absence_the_latest_slot_is_run_once(tmp_path: Path) 
         await world.run(timedelta(minutes=30))
         assert first.series_id is not None
         made = await occurrences(world, first.series_id)
-        skipped, alone = await world.app.db.read(slots.skipped, first.series_id)
+        skipped, alone = await world.app.db.read(slots.list_skipped, first.series_id)
 
     assert len(world.outbox.sent) == 3
     assert [task.status for task in made] == [
@@ -108,7 +108,7 @@ async def test_what_was_missed_is_settled_before_the_engine_starts(tmp_path: Pat
         first = await world.app.intake.admit(cue())
         await world.run(2 * DAY)
     world.clock.advance(10 * DAY)
-    async with world._opened() as world.app:
+    async with world._open_app() as world.app:
         await world.app.repeater.start()
         made = await occurrences(world, first.series_id)
 

@@ -43,7 +43,9 @@ async def test_what_waited_for_a_brain_goes_on_once_there_is_one(tmp_path: Path)
     assert (done.status, done.delivery[0].body) == (Status.COMPLETED, "Sanur.")
     (decided,) = [event for event in told if event.kind is EventKind.REVIEW_DECIDED]
     assert decided.data["by"] == "owner: a brain is there now"
-    assert event_words.decided(decided.data) == "It went on by itself: a brain is there now."
+    assert (
+        event_words.decision_sentence(decided.data) == "It went on by itself: a brain is there now."
+    )
 
 
 @pytest.mark.parametrize(

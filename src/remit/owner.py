@@ -151,7 +151,7 @@ class Owner:
             title=task.title,
             text=task.request.text if task.request else task.title,
             instructions=task.instructions,
-            work=tuple(_untouched(task)),
+            work=tuple(_fresh_work_items(task)),
             delivery=tuple(_unsent(task)),
             contract=task.contract,
             context=_context(task),
@@ -229,7 +229,7 @@ def _still_to_come(task: Task, now: datetime) -> datetime | None:
     return planned if planned and planned > now and task.started_at is None else None
 
 
-def _untouched(task: Task) -> list[WorkItem]:
+def _fresh_work_items(task: Task) -> list[WorkItem]:
     return [WorkItem(item.description) for item in task.work]
 
 

@@ -320,7 +320,7 @@ async def test_what_is_odd_and_still_clear_starts_at_its_time(name: str, tmp_pat
 
             tasks = [task for task in await stage.tasks() if task.started_at]
             assert [f"{task.scheduled_for:%d %H:%M}" for task in tasks] == wanted
-            assert await stage.world.app.db.read(calendars.refused) == []
+            assert await stage.world.app.db.read(calendars.list_refused) == []
 
 
 async def test_a_broken_change_refuses_only_what_it_changes(tmp_path: Path) -> None:
@@ -331,7 +331,7 @@ async def test_a_broken_change_refuses_only_what_it_changes(tmp_path: Path) -> N
 
             tasks = [task for task in await stage.tasks() if task.started_at]
             assert [f"{task.scheduled_for:%d %H:%M}" for task in tasks] == ["02 10:00"]
-            (told,) = await stage.world.app.db.read(calendars.refused)
+            (told,) = await stage.world.app.db.read(calendars.list_refused)
             assert str(told.why).startswith("Only its change of 2026-03-03 10:00 is refused: ")
 
 
@@ -342,7 +342,7 @@ async def test_what_is_not_clear_is_refused_with_one_sentence(name: str, tmp_pat
         async with watched(server, tmp_path) as stage:
             assert await stage.look() == {"evil": None}
 
-            (refused,) = await stage.world.app.db.read(calendars.refused)
+            (refused,) = await stage.world.app.db.read(calendars.list_refused)
             assert refused.why == sentence
             assert await stage.tasks() == []
 

@@ -111,7 +111,7 @@ async def test_a_word_about_writing_to_someone_is_in_the_journal(tmp_path: Path)
 
 
 async def _journal(world: World) -> list[Event]:
-    return await world.app.db.read(events.after, 0, 1000)
+    return await world.app.db.read(events.list_after, 0, 1000)
 
 
 # Buttons ------------------------------------------------------------------------------------------

@@ -9,7 +9,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from remit.channels import parts
-from remit.channels.parts import MIN_PART_CHARACTERS, joined, split
+from remit.channels.parts import MIN_PART_CHARACTERS, is_joined, split
 from tests.tables import for_each, table, text_table
 
 LIMITS: Final = st.integers(MIN_PART_CHARACTERS, 200)
@@ -80,7 +80,7 @@ def test_what_unicode_holds_together_we_hold_together(text: str) -> None:
     borders = {found.end() for found in regex.finditer(r"\X", text)}
 
     for place in range(1, len(text)):
-        assert place in borders or joined(text, place)
+        assert place in borders or is_joined(text, place)
 
 
 @settings(deadline=None)
@@ -175,7 +175,7 @@ class Counting:
 
     def joined(self, text: str, place: int) -> bool:
         self.asked += 1
-        return joined(text, place)
+        return is_joined(text, place)
 
 
 @pytest.mark.parametrize(
@@ -186,7 +186,7 @@ def test_the_work_grows_as_the_text_does(piece: str, monkeypatch: pytest.MonkeyP
     asked = []
     for size in (20_000, 80_000):
         counting = Counting()
-        monkeypatch.setattr(parts, "joined", counting.joined)
+        monkeypatch.setattr(parts, "is_joined", counting.joined)
         split(piece * (size // len(piece)), 4096)
         asked.append(counting.asked)
 

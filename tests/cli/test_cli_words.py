@@ -215,7 +215,7 @@ def test_what_happened_is_told_in_a_sentence(
     entry = Event(1, TASK.id, 1, EventKind(kind), Actor(actor), NOW, data, "")
 
     assert log.sentence(entry) == said
-    assert log.styled(entry).text == said
+    assert log.styled_sentence(entry).text == said
 
 
 @pytest.mark.parametrize(

@@ -90,7 +90,7 @@ async def test_what_was_planned_is_told_among_scheduled_events(tmp_path: Path) -
         before = len(await turns(app, talk))
         await app.run(timedelta(days=2))
 
-        events = await app.app.db.read(conversations.called, SCHEDULED)
+        events = await app.app.db.read(conversations.find_by_title, SCHEDULED)
         assert events is not None
         assert [line.partition("\n")[0] for line in await told(app, events.id)] == [
             "“Call mom” is done."
@@ -105,7 +105,7 @@ async def test_whoever_is_still_there_is_told_there(tmp_path: Path) -> None:
         await app.run(timedelta(minutes=12))
 
         assert (await told(app, talk))[-1].startswith("“Call mom” is done.")
-        assert await app.app.db.read(conversations.called, SCHEDULED) is None
+        assert await app.app.db.read(conversations.find_by_title, SCHEDULED) is None
 
 
 async def test_what_nobody_wants_to_hear_is_not_told(tmp_path: Path) -> None:

@@ -38,7 +38,7 @@ from remit.model.task import Priority
 from remit.plan import Planner
 from remit.settings import EngineSettings
 from remit.store import deliveries, home, moves, queue, reviews, tasks
-from remit.store.connection import SqliteTx, as_mapping
+from remit.store.connection import SqliteTx, row_to_dict
 from remit.store.database import Cell, OnCommit, Params, Row, Tx, statement
 from remit.store.queue import ClaimedTask, ClaimFilter
 from remit.system.background import Background, TimeLimit
@@ -191,7 +191,7 @@ class App:
         self._kind = kind
         self._protocol = protocol
         self._connection = sqlite3.connect(":memory:", isolation_level=None)
-        self._connection.row_factory = as_mapping
+        self._connection.row_factory = row_to_dict
         home.migrate(self._connection)
         # Only so that a point can be restored; nothing else bypasses the rules.
         self._connection.execute("DROP TRIGGER tasks_start_new")

@@ -194,8 +194,8 @@ class Rig(World):
         self._checks = checks
         self.db: Watched
 
-    def _opened(self) -> AbstractAsyncContextManager[App]:
-        return self._rebuilt(super()._opened())
+    def _open_app(self) -> AbstractAsyncContextManager[App]:
+        return self._rebuilt(super()._open_app())
 
     @asynccontextmanager
     async def _rebuilt(self, whole: AbstractAsyncContextManager[App]) -> AsyncIterator[App]:

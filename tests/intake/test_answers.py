@@ -118,7 +118,7 @@ def test_a_doubtful_zone_is_settled_by_its_name() -> None:
 def test_people_and_channels_are_named_in_any_order(
     answer: str, people: list[str], channels: list[str]
 ) -> None:
-    found = answers.named(answer, BOOK)
+    found = answers.find_recipients(answer, BOOK)
 
     assert found is not None
     assert [person.name for person in found.people] == people
@@ -128,13 +128,13 @@ def test_people_and_channels_are_named_in_any_order(
 
 @for_each("answer", ["Zoltan", "Bob Miller", "the neighbour", "bob@example.org"])
 def test_a_name_that_nobody_knows_is_never_passed_over(answer: str) -> None:
-    found = answers.named(answer, BOOK)
+    found = answers.find_recipients(answer, BOOK)
 
     assert found is None or not found.people
 
 
 def test_one_name_of_two_people_stays_a_doubt() -> None:
-    found = answers.named("Anna", BOOK)
+    found = answers.find_recipients("Anna", BOOK)
 
     assert found is not None
     assert found.doubt is not None

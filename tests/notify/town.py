@@ -60,7 +60,7 @@ async def states(world: World) -> list[tuple[str, str]]:
 
 async def planned(world: World) -> list[str]:
     """Return the turns of the conversation about planned tasks."""
-    found = await world.app.db.read(conversations.called, SCHEDULED)
+    found = await world.app.db.read(conversations.find_by_title, SCHEDULED)
     if found is None:
         return []
     said = await world.app.db.read(conversations.turns, found.id)

@@ -94,7 +94,7 @@ def test_however_patterns_are_grouped_the_same_ones_are_found(
     alone = [
         n
         for n, each in enumerate(patterns)
-        if priority_when._compiled(each).search(raw) is not None
+        if priority_when._compile_pattern(each).search(raw) is not None
     ]
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(priority_when, "_joined", HOW[how](priority_when._joined))

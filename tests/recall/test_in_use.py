@@ -295,16 +295,16 @@ BEFORE: Final = replace(
 def test_only_what_a_person_would_call_the_same_is(same: bool, changes: dict[str, object]) -> None:
     task = replace(BEFORE, id=IDS.task(), created_at=START)
 
-    assert recall_finder.same(replace(task, **changes), BEFORE, START) is same
+    assert recall_finder.is_same(replace(task, **changes), BEFORE, START) is same
 
 
 def test_what_was_cancelled_or_was_long_ago_is_another_time() -> None:
     task = replace(BEFORE, id=IDS.task(), created_at=START)
     over = replace(BEFORE, status=Status.COMPLETED, created_at=START - timedelta(days=8))
 
-    assert not recall_finder.same(task, replace(BEFORE, status=Status.CANCELLED), START)
-    assert not recall_finder.same(task, replace(BEFORE, deleted_at=START), START)
-    assert not recall_finder.same(task, over, START)
+    assert not recall_finder.is_same(task, replace(BEFORE, status=Status.CANCELLED), START)
+    assert not recall_finder.is_same(task, replace(BEFORE, deleted_at=START), START)
+    assert not recall_finder.is_same(task, over, START)
 
 
 def _message(text: str, ref: str) -> OwnerMessage:
@@ -322,10 +322,10 @@ async def test_a_word_is_found_in_another_form_and_a_common_one_tells_nothing(
         for n in range(40):
             await world.add(f"Etwas erledigen, Sache {n}")
 
-        assert await world.app.db.read(recall.worded, "rechnung", 5) == [bill.id]
-        assert await world.app.db.read(recall.worded, "RECHNUNG prufen!", 5) == [bill.id]
-        assert await world.app.db.read(recall.worded, "erledigen", 5) == []
-        assert await world.app.db.read(recall.worded, "an der — ...", 5) == []
+        assert await world.app.db.read(recall.find_by_words, "rechnung", 5) == [bill.id]
+        assert await world.app.db.read(recall.find_by_words, "RECHNUNG prufen!", 5) == [bill.id]
+        assert await world.app.db.read(recall.find_by_words, "erledigen", 5) == []
+        assert await world.app.db.read(recall.find_by_words, "an der — ...", 5) == []
 
 
 async def test_a_beginning_that_many_words_share_is_looked_up_only_so_far(tmp_path: Path) -> None:
@@ -336,7 +336,7 @@ async def test_a_beginning_that_many_words_share_is_looked_up_only_so_far(tmp_pa
         for n in range(100):
             await world.add(f"Something else, {n}")
 
-        found = await world.app.db.read(recall.worded, "waterfalls", 50)
+        found = await world.app.db.read(recall.find_by_words, "waterfalls", 50)
 
         assert len(found) in range(1, 13)
         assert long.id not in found

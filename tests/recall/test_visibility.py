@@ -131,7 +131,7 @@ async def _reaches(world: World, task: Task, other: Task) -> dict[str, bool]:
         logged = False
     late = replace(task, created_at=other.created_at + timedelta(hours=1))
     other_words = replace(other, scheduled_for=task.scheduled_for)
-    same = finder.same(late, other_words, world.now)
+    same = finder.is_same(late, other_words, world.now)
     joined = replace(task, session_id=other.session_id, retry_of=None, series_id=None)
     shared = await db.read(sessions.look_back, joined)
     told = await lines.use(joined, ToolCall("1", "read_task_log", {}))

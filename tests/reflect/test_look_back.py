@@ -368,13 +368,13 @@ async def test_nights_that_are_switched_off_rest(tmp_path: Path) -> None:
         home=tmp_path, deliver=DeliverSettings(undo=0), reflect=ReflectSettings(nightly=False)
     )
     async with learner(tmp_path / "never") as app:
-        await app.app.db.write(reflections.rest, _NIGHTLY, app.now)  # there is none
+        await app.app.db.write(reflections.pause_series_of, _NIGHTLY, app.now)  # there is none
     async with World(tmp_path, settings=off) as app:
         await app.app.reflection._caught_up()
         await app.app.reflection._caught_up()
         (found,) = await _series(app)
         assert found.paused_at is not None
-        await app.app.db.write(reflections.rest, _NIGHTLY, app.now)
+        await app.app.db.write(reflections.pause_series_of, _NIGHTLY, app.now)
         await app.run(3 * DAY)
         assert await app.waiting() == []
 

@@ -39,7 +39,7 @@ async def put(kept: LessonVersions, text: str, key: str) -> None:
 
 
 async def told(app: World) -> list[object]:
-    found = await app.app.db.read(events.after, 0, 1000)
+    found = await app.app.db.read(events.list_after, 0, 1000)
     return [event.data["why"] for event in found if event.kind is EventKind.RULES_CHANGED]
 
 

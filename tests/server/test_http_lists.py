@@ -13,7 +13,7 @@ from remit.model.ids import SeriesId
 from remit.model.status import Status
 from remit.model.task import Priority, SourceKind, Taint, TaskType
 from remit.operations import filters
-from remit.operations.filters import FilterContext, typed
+from remit.operations.filters import FilterContext, parse_filter
 from remit.store.task_filter import SortOrder, TaskFilter
 from tests.server.served import Answer, Served
 from tests.tables import for_each
@@ -189,25 +189,25 @@ SERIES = "ser-01KJPWD6M04TFF59TDWH9EDD1R"
     ],
 )
 def test_a_line_is_read_to_the_letter(line: str, found: TaskFilter) -> None:
-    assert typed(line, HERE) == found
+    assert parse_filter(line, HERE) == found
 
 
 def test_today_is_the_owners_day() -> None:
     midnight = datetime(2026, 3, 2, tzinfo=BERLIN)
     day = timedelta(days=1)
 
-    assert typed("due:today", HERE) == TaskFilter(
+    assert parse_filter("due:today", HERE) == TaskFilter(
         planned_since=midnight, planned_until=midnight + day
     )
-    tomorrow = typed("due:tomorrow", HERE)
+    tomorrow = parse_filter("due:tomorrow", HERE)
     assert (tomorrow.planned_since, tomorrow.planned_until) == (midnight + day, midnight + 2 * day)
-    assert typed("due:week", HERE).planned_until == midnight + 7 * day
-    assert typed("since:yesterday", HERE).since == midnight - day
+    assert parse_filter("due:week", HERE).planned_until == midnight + 7 * day
+    assert parse_filter("since:yesterday", HERE).since == midnight - day
 
 
 def test_a_day_with_another_hour_is_as_long_as_it_is() -> None:
     spring = FilterContext(datetime(2026, 3, 29, 9, tzinfo=UTC), BERLIN)
-    today = typed("due:today", spring)
+    today = parse_filter("due:today", spring)
 
     assert today.planned_since is not None
     assert today.planned_until is not None
@@ -221,7 +221,7 @@ def test_every_filter_is_explained() -> None:
 def _read(line: str) -> BadInput | None:
     """What is wrong with a line, if anything is."""
     try:
-        typed(line, HERE)
+        parse_filter(line, HERE)
     except BadInput as bad:
         return bad
     return None

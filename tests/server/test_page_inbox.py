@@ -472,13 +472,16 @@ KINDS: Final[dict[str, tuple[Callable[[Task], Review], str]]] = {
     "call": (lambda t: ask.call(t, "0:0", _CALL), "Allow this call"),
     "begun": (lambda t: ask.begun(t, "0:0", _CALL, "It stopped."), "It was done"),
     "held": (lambda t: ask.held(t, 0, Hold("It is odd."), Reply("Hm")), "Send this text"),
-    "whom": (lambda t: ask.whom(t, _TASKED, 0, "Two are called Anna."), "name from your contacts"),
+    "whom": (
+        lambda t: ask.ask_whom(t, _TASKED, 0, "Two are called Anna."),
+        "name from your contacts",
+    ),
     "send": (
         lambda t: ask.permission(t, _TASKED, Reach("Anna", "1"), "Hi", "It is late. "),
         "It is late.",
     ),
-    "unproven": (lambda t: ask.unproven(t, "too long", "A text"), "Accept anyway"),
-    "locked": (lambda t: ask.locked(t, _TASKED, "the token is old"), "Fixed, continue"),
+    "unproven": (lambda t: ask.ask_about_unproven(t, "too long", "A text"), "Accept anyway"),
+    "locked": (lambda t: ask.ask_to_unlock(t, _TASKED, "the token is old"), "Fixed, continue"),
     "doubt": (lambda t: ask.doubtful(t, _TASKED), "It arrived"),
     "budget": (
         lambda t: ask.question(t, "1", Ask(Reason.APPROVAL, "It costs $2.", about="budget:day")),

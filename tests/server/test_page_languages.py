@@ -260,7 +260,7 @@ ACCEPTED: Final = {
 
 @for_each("accepted", ACCEPTED)
 def test_the_browser_says_which_language(accepted: str) -> None:
-    assert page_language.preferred(accepted) == ACCEPTED[accepted]
+    assert page_language.preferred_language(accepted) == ACCEPTED[accepted]
 
 
 def test_a_script_is_translated_and_imports_translated_ones() -> None:

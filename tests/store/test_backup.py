@@ -130,7 +130,7 @@ def test_a_restored_file_holds_back_what_may_be_done_already(
     assert held == sum(task.status is Status.PAUSED for task in now.values()) - 1
     assert scene.complaints() == []
     assert scene.do(after_restore.incarnation) == 2
-    assert events.after(scene.tx, 0, 10_000)[-held - 1].kind == "store.restored"
+    assert events.list_after(scene.tx, 0, 10_000)[-held - 1].kind == "store.restored"
     scene.now = AT + DAY
     assert scene.claim() == []
     scene.close()

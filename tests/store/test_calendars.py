@@ -72,8 +72,8 @@ def task(scene: Scene, task_id: TaskId | None) -> tuple[str, str, datetime | Non
 def test_a_calendar_is_kept_with_what_was_read_and_what_went_wrong(scene: Scene) -> None:
     scene.do(calendars.note, MINE)
     scene.do(calendars.note, replace(MINE, name="Diary", trusted=False))
-    scene.do(calendars.looked, "own", "/agenda/", "token-1", AT)
-    scene.do(calendars.failed, "own", "/agenda/", "It is away.")
+    scene.do(calendars.store_sync_token, "own", "/agenda/", "token-1", AT)
+    scene.do(calendars.store_failure, "own", "/agenda/", "It is away.")
     follow(scene)
     (found,) = scene.do(calendars.list_calendars)
 

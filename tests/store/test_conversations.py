@@ -27,7 +27,7 @@ def test_a_turn_is_answered_once_and_owed_until_then(scene: Scene) -> None:
     talk = begun(scene)
     turn = says(scene, talk, "hello?")
     reply = NewTurnRecord(role=Role.ASSISTANT, content="hello", receipt={"a": 1}, notes=("n",))
-    assert [each.n for each in scene.do(conversations.owed)] == [turn.n]
+    assert [each.n for each in scene.do(conversations.list_unanswered)] == [turn.n]
 
     answer = scene.do(conversations.answer, turn, reply, scene.now)
     again = scene.do(conversations.answer, turn, reply, scene.now)
@@ -35,7 +35,7 @@ def test_a_turn_is_answered_once_and_owed_until_then(scene: Scene) -> None:
     assert answer is not None
     assert (answer.answers, answer.receipt, answer.notes) == (turn.n, {"a": 1}, ("n",))
     assert again is None
-    assert scene.do(conversations.owed) == []
+    assert scene.do(conversations.list_unanswered) == []
     assert len(scene.do(conversations.turns, talk.id)) == 2
 
 
@@ -79,9 +79,9 @@ def test_tasks_are_found_by_where_they_stand_and_when_they_ended(scene: Scene) -
     )
     hour = timedelta(hours=1)
 
-    assert [t.id for t in scene.do(conversations.standing, (Status.READY, Status.NEW))] == [
-        ready.id
-    ]
+    assert [
+        t.id for t in scene.do(conversations.list_tasks_with_status, (Status.READY, Status.NEW))
+    ] == [ready.id]
     span = (scene.now - hour, scene.now)
     assert [t.id for t in scene.do(conversations.ended_between, *span)] == [new.id]
     assert scene.do(conversations.ended_between, scene.now - 2 * hour, scene.now - hour) == []
@@ -106,7 +106,7 @@ def test_a_conversation_that_was_put_away_is_gone_from_everywhere(scene: Scene) 
     scene.do(conversations.remove, talk.id, scene.now)
 
     assert scene.do(conversations.recent) == []
-    assert scene.do(conversations.owed) == []
+    assert scene.do(conversations.list_unanswered) == []
     assert scene.do(conversations.birthplace, task.id) is None
     for verb, args in (
         (conversations.get, ()),
@@ -139,10 +139,10 @@ def test_news_is_told_once_and_the_place_reached_with_it(scene: Scene) -> None:
     assert before == 0
     assert ([turn.content for turn in first], second) == (["done"], [])
     assert scene.do(conversations.told_upto) == 7
-    found = scene.do(conversations.called, "Scheduled Events")
+    found = scene.do(conversations.find_by_title, "Scheduled Events")
     assert found is not None
     assert found.id == place.id
-    assert scene.do(conversations.called, "Other") is None
+    assert scene.do(conversations.find_by_title, "Other") is None
 
 
 def test_nothing_is_told_into_a_conversation_that_was_put_away(scene: Scene) -> None:

@@ -99,7 +99,7 @@ def read(path: Path) -> object:
     scene = Scene(path)
     try:
         page = search.page(scene.tx, TaskFilter(limit=500))
-        told = events.after(scene.tx, 0, 100_000)
+        told = events.list_after(scene.tx, 0, 100_000)
         return (
             [
                 (task.id, task.title, task.instructions, task.status, task.scheduled_for)

@@ -91,8 +91,8 @@ def test_what_a_door_started_may_cost_so_much_in_a_day(
 
 def test_whose_a_task_is_can_be_asked_by_its_source(scene: Scene) -> None:
     task = scene.admit()
-    assert scene.do(cues.whose, task.source) == ""
-    assert scene.do(cues.whose, Source(SourceKind.EMAIL, "nobody")) is None
+    assert scene.do(cues.sender_of, task.source) == ""
+    assert scene.do(cues.sender_of, Source(SourceKind.EMAIL, "nobody")) is None
 
 
 # Files --------------------------------------------------------------------------------------------

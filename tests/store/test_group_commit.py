@@ -194,7 +194,7 @@ async def test_one_that_spoils_the_transaction_takes_nobody_along(
         assert isinstance(results.pop(place), kind)
         assert results == made
         assert await db.read(kept) == ([task.id for task in made], [1, 2, 3, 4])
-        assert told == await db.read(events.after, 0, 9), "whoever follows was told otherwise"
+        assert told == await db.read(events.list_after, 0, 9), "whoever follows was told otherwise"
         assert seen.count("COMMIT") == (4 if spoil is loses_its_transaction else 1)
         assert not list(await db.read(events.broken_links))
 

@@ -202,7 +202,7 @@ def test_a_question_that_is_open_about_a_paused_task_is_answered_and_nothing_mov
     after = scene.decide(review, ReviewAnswer.ANSWER, "Red.")
 
     assert (after.status, after.resume_to) == (Status.PAUSED, Status.NEW)
-    assert queue.unranked(scene.tx, scene.now, 9) == []
+    assert queue.list_unranked(scene.tx, scene.now, 9) == []
     scene.do(moves.resume, task.id, scene.wait())
     assert scene.do(queue.rank, task.id, task.priority, RULE, scene.now)
     assert scene.get(task.id).notes == ("Red.",)

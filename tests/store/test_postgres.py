@@ -17,7 +17,7 @@ from remit.model.ids import ConversationId
 from remit.model.reply import Usage
 from remit.model.status import Status
 from remit.store import conversations, cues, home, spending, tasks
-from remit.store.connection import as_mapping
+from remit.store.connection import row_to_dict
 from remit.store.conversations import NewTurnRecord
 from remit.store.cues import Arrival, InboundCaps
 from remit.store.database import load_statements, statements
@@ -66,7 +66,7 @@ def test_no_statement_means_something_else_on_postgres() -> None:
 
 def test_both_schemas_have_the_same_tables_indexes_and_triggers(postgres_server: Postgres) -> None:
     with closing(sqlite3.connect(":memory:")) as connection:
-        connection.row_factory = as_mapping
+        connection.row_factory = row_to_dict
         connection.executescript(";".join(migrations()))
         query = "SELECT type, name FROM sqlite_schema WHERE sql IS NOT NULL"
         moves = {(row["was"], row["now"]) for row in connection.execute("SELECT * FROM moves")}

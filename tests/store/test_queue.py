@@ -38,7 +38,7 @@ def _crash(scene: Scene) -> None:
 def test_new_tasks_wait_to_be_ranked_oldest_first(scene: Scene) -> None:
     made = [scene.admit() for _ in range(5)]
 
-    assert queue.unranked(scene.tx, scene.now, 3) == made[:3]
+    assert queue.list_unranked(scene.tx, scene.now, 3) == made[:3]
     assert scene.claim() == []
 
 
@@ -50,7 +50,7 @@ def test_a_rank_is_given_once_and_says_which_rule_gave_it(scene: Scene) -> None:
 
     ranked = scene.get(task.id)
     assert (ranked.status, ranked.priority, ranked.rule) == (Status.READY, Priority.HIGH, RULE)
-    assert queue.unranked(scene.tx, scene.now, 9) == []
+    assert queue.list_unranked(scene.tx, scene.now, 9) == []
     assert scene.complaints() == []
 
 
@@ -61,10 +61,10 @@ def test_nothing_is_ranked_while_a_question_about_it_is_open(scene: Scene) -> No
     scene.do(reviews.open_review, review, Actor.INTAKE, scene.now)
 
     assert not scene.do(queue.rank, task.id, Priority.LOW, RULE, scene.now)
-    assert queue.unranked(scene.tx, scene.now, 9) == []  # nobody looks again and again
+    assert queue.list_unranked(scene.tx, scene.now, 9) == []  # nobody looks again and again
 
     scene.decide(review, ReviewAnswer.ANSWER, "The red ones.")
-    assert [waits.id for waits in queue.unranked(scene.tx, scene.now, 9)] == [task.id]
+    assert [waits.id for waits in queue.list_unranked(scene.tx, scene.now, 9)] == [task.id]
     assert scene.do(queue.rank, task.id, Priority.LOW, RULE, scene.now)
     assert scene.get(task.id).notes == ("The red ones.",)
     assert scene.complaints() == []

@@ -267,7 +267,7 @@ def test_a_rare_state_among_common_words_is_looked_up_and_no_word_is_walked(
     monkeypatch.setattr(task_filter, "MANY_TASKS", 1)
     for _ in range(5):
         scene.admit("pear")
-    wanted = search.prepared(scene.tx, TaskFilter(text="pear", asks=True))
+    wanted = search.prepare_filter(scene.tx, TaskFilter(text="pear", asks=True))
 
     (lead,) = search._rarest(scene.tx, wanted)
 

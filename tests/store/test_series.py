@@ -223,7 +223,7 @@ def test_a_series_resumed_in_time_runs_what_was_planned(scene: Scene) -> None:
     scene.do(series_orders.resume, series_id, scene.wait(60))
 
     assert scene.get(task.id).status is Status.READY
-    assert slots.skipped(scene.tx, series_id) == []
+    assert slots.list_skipped(scene.tx, series_id) == []
     assert _coming(scene, series_id)[0] == task.slot
 
 
@@ -288,7 +288,7 @@ def test_a_skipped_slot_that_begins_a_gap_is_told_with_it(scene: Scene) -> None:
 
     scene.do(series_orders.resume, series_id, scene.now)
 
-    gap = slots.skipped(scene.tx, series_id)[0]
+    gap = slots.list_skipped(scene.tx, series_id)[0]
     assert (gap.first, gap.slots) == (task.slot + DAY, 3)
 
 

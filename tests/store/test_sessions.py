@@ -246,7 +246,7 @@ def test_a_reminder_gives_the_sent_text_or_the_summary_of_what_is_completed(scen
     letter, plain = sent(scene), ran(scene, "Look", Reply("fine"), context={"hook": "door"})
     asked = [plain.id, scene.ready("Not yet").id, letter.id]
 
-    found = scene.do(recall.completed, asked)
+    found = scene.do(recall.list_completed, asked)
 
     assert [(each.id, each.result_summary) for each in found] == [
         (plain.id, "Look is done"),

@@ -111,7 +111,7 @@ async def test_everybody_hears_everything_once_and_in_one_order(maker: PostgresS
     assert [[each.seq for each in told] for told in heard] == 2 * [
         list(range(1, len(heard[0]) + 1))
     ]
-    assert heard[0] == heard[1] == events.after(maker.tx, 0, 1000)
+    assert heard[0] == heard[1] == events.list_after(maker.tx, 0, 1000)
     assert maker.complaints() == []
 
 
@@ -192,13 +192,13 @@ def test_what_waits_for_its_seal_is_in_the_log_of_its_task_only(maker: PostgresS
 
     assert [each.n for each in events.of_task(maker.tx, task.id)] == [1, 2]
     assert [each.n for each in events.last_of_task(maker.tx, task.id, 1)] == [2]
-    assert (events.after(maker.tx, 0, 9), events.last(maker.tx)) == ([], 0)
+    assert (events.list_after(maker.tx, 0, 9), events.last(maker.tx)) == ([], 0)
     assert maker.complaints() == []
     odd = "“ß” \N{SNAKE}\n\x1f\\x1f"
     events.note_loop_failure(maker.tx, odd, odd, AT)  # of no task
     with connect(maker.url) as admin:
         seal(admin)
-    sealed = events.after(maker.tx, 0, 9)
+    sealed = events.list_after(maker.tx, 0, 9)
     assert [(each.task_id, each.n) for each in sealed] == [(task.id, 1), (task.id, 2), (None, 0)]
     assert sealed[-1].data == {"loop": odd, "why": odd}
     assert maker.complaints() == []

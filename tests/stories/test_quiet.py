@@ -99,7 +99,7 @@ async def ended(world: World) -> list[Task]:
 async def notices(world: World) -> list[str]:
     """Return the texts of all notices about ends of tasks, in order."""
     told = []
-    for event in await world.app.db.read(events.after, 0, 10_000):
+    for event in await world.app.db.read(events.list_after, 0, 10_000):
         task = await world.app.db.read(tasks.get, event.task_id) if event.task_id else None
         notice = telling(event, task)
         if notice is not None and notice.news in (NoticeKind.DONE, NoticeKind.FAILED):
@@ -311,7 +311,7 @@ async def test_a_calendar_is_watched_by_its_entries(tmp_path: Path) -> None:
         await world.app.db.write(calendars.note, StoredCalendar("work", "/team/", "Team"))
         await repeating(world, watch="calendar:Team")
         unread = await asked_days(world, ready, 1)
-        await world.app.db.write(calendars.looked, "work", "/team/", "", START)
+        await world.app.db.write(calendars.store_sync_token, "work", "/team/", "", START)
         await put("a")
         read = await asked_days(world, ready, 2)
         await put("b")

@@ -70,7 +70,7 @@ async def test_thirty_days_go_on_where_they_left_off_whatever_happens_in_between
         slots = await world.app.db.read(
             series_orders.slots_of_series, first.series_id, START, world.now
         )
-        talks = await world.app.db.read(conversations.called, "Scheduled Events")
+        talks = await world.app.db.read(conversations.find_by_title, "Scheduled Events")
         turns = await world.app.db.read(conversations.turns, talks.id) if talks else []
 
     _check_slots(slots)

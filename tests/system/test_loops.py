@@ -98,7 +98,7 @@ class Running:
 
     async def told(self, name: str) -> list[Event]:
         """How often the journal says that a loop failed."""
-        found = await self.app.db.read(events.after, 0, 10_000)
+        found = await self.app.db.read(events.list_after, 0, 10_000)
         return [e for e in found if e.kind is EventKind.LOOP_FAILED and e.data["loop"] == name]
 
     async def runs_again(self, name: str) -> None:

@@ -50,7 +50,7 @@ class Days:
         while series.due(scene.tx, scene.now, 10):
             step = following(self.series, scene.ids, scene.now, self.rules)
             scene.do(slots.advance, self.series, step, scene.now)
-        for task in queue.unranked(scene.tx, scene.now, 500):
+        for task in queue.list_unranked(scene.tx, scene.now, 500):
             scene.do(queue.rank, task.id, Priority.LOW, RULE, scene.now)
         while found := scene.claim():
             for claim in found:

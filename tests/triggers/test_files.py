@@ -155,7 +155,7 @@ async def test_every_new_file_is_seen_however_many_lie_there(tmp_path: Path) -> 
     async with desk.world:
         watch = desk.watch()
         # As if the old ones had been taken in long ago.
-        watch._taken = dict(files._listed(desk.path))
+        watch._taken = dict(files._list_files(desk.path))
         assert await watch.look() == 0
         for n in range(50):
             (desk.path / f"{n:02}-new.txt").write_text(str(n))

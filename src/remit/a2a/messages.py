@@ -183,7 +183,7 @@ def sent(params: JsonMap) -> A2aMessage:
     )
 
 
-def listed(params: JsonMap) -> TaskListRequest:
+def parse_list_request(params: JsonMap) -> TaskListRequest:
     size, since = params.get("pageSize") or 50, _maybe(params, "statusTimestampAfter")
     if not isinstance(size, int) or isinstance(size, bool) or not 1 <= size <= MOST_PAGE:
         raise RpcError(BAD_PARAMS, f"pageSize is a whole number from 1 to {MOST_PAGE}.")

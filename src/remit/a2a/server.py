@@ -58,13 +58,13 @@ async def answer(
         message = rpc.read(raw)
         ident = message.id
         messages.check(message, version)
-        return await _answered(message, _Call(operations, journal, message.params))
+        return await _answer(message, _Call(operations, journal, message.params))
     except Exception as error:  # noqa: BLE001 - whatever breaks, the caller gets an answer
         status = 403 if isinstance(error, NotAllowed) else 200
         return A2aReply(status, rpc.error(ident, rpc.fault_of(error, _CODES)))
 
 
-async def _answered(message: RpcMessage, call: _Call) -> A2aReply:
+async def _answer(message: RpcMessage, call: _Call) -> A2aReply:
     if message.method in _FOLLOWED:
         since = await call.journal.last()
         view = await _FOLLOWED[message.method](call)
@@ -127,11 +127,11 @@ async def _session(call: _Call, message: messages.A2aMessage) -> SessionId | Non
 
 
 async def _get(call: _Call) -> JsonMap:
-    return messages.task(await _named(call))
+    return messages.task(await _find_named_task(call))
 
 
 async def _list(call: _Call) -> JsonMap:
-    query = messages.listed(call.params)
+    query = messages.parse_list_request(call.params)
     wanted = AgentTaskFilter(
         statuses=tuple(messages.statuses(query.state)) if query.state else (),
         session=SessionId(query.context) if query.context else None,
@@ -151,7 +151,7 @@ async def _list(call: _Call) -> JsonMap:
 
 
 async def _cancel(call: _Call) -> JsonMap:
-    view = await _named(call)
+    view = await _find_named_task(call)
     try:
         return messages.task(await call.operations.cancel(view.task.id))
     except Conflict as error:
@@ -167,14 +167,14 @@ async def _no_more_card(_: _Call) -> JsonMap:
 
 
 async def _subscribe(call: _Call) -> AgentTaskView:
-    view = await _named(call)
+    view = await _find_named_task(call)
     if view.task.ended:
         sentence = f"Task {view.task.id} is {view.task.status}; nothing more happens to it."
         raise RpcError(messages.NOT_DONE, sentence)
     return view
 
 
-async def _named(call: _Call) -> AgentTaskView:
+async def _find_named_task(call: _Call) -> AgentTaskView:
     return await _own(call, messages.text_of_field(call.params, "id"))
 
 

@@ -212,7 +212,7 @@ def _model(
         url = wanted.base_url or url
         # A vendor's key is only for that vendor: another server gets only the key named for it.
         key_name = wanted.key_env or (OWN_SERVER_KEY if wanted.base_url else key_name)
-    base_url = _checked(url, prefix) if url else defaults.home
+    base_url = _check_base_url(url, prefix) if url else defaults.home
     # OpenAI itself prefers responses; compatible servers support only chat.
     openai = Vendor.OPENAI_CHAT if base_url else Vendor.OPENAI_RESPONSES
     vendor = Vendor(prefix) if prefix != "openai" else openai
@@ -234,7 +234,7 @@ def _read(field_: str, spec: str) -> tuple[_VendorDefaults, str, str]:
     )
 
 
-def _checked(url: str, prefix: str) -> str:
+def _check_base_url(url: str, prefix: str) -> str:
     """Return an address without credentials, as the vendor's SDK wants it."""
     parts = _split(url.strip())
     if parts.scheme not in ("http", "https") or not parts.hostname:

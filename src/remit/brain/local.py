@@ -138,7 +138,7 @@ class LocalModelConnection:
             return self._open
         await self.close()
         try:
-            loaded = await self._started()
+            loaded = await self._start_process()
             if loaded.address:
                 address = f"{loaded.address}/v1"
                 self._open = await asyncio.to_thread(_connect, self._model, address, self._limits)
@@ -147,10 +147,10 @@ class LocalModelConnection:
             if self._open is None:
                 await self.close()
         if loaded.damaged:
-            return Ask(Reason.AUTH, _damaged(self._order.path, loaded))
+            return Ask(Reason.AUTH, _explain_damage(self._order.path, loaded))
         raise Transient(f"The local model did not start: {loaded.failed}.")
 
-    async def _started(self) -> LoadResult:
+    async def _start_process(self) -> LoadResult:
         process = self._process = await asyncio.create_subprocess_exec(
             executable,
             *_CHILD,
@@ -171,7 +171,7 @@ class LocalModelConnection:
             return LoadResult(failed=f"it took longer than {_SECONDS_TO_LOAD:.0f} s")
 
 
-def _damaged(path: str, loaded: LoadResult) -> str:
+def _explain_damage(path: str, loaded: LoadResult) -> str:
     return (
         f"The weights {path} cannot be used ({loaded.damaged}). `remit brain use local` fetches "
         "them again. Then approve."

@@ -170,15 +170,15 @@ class McpServer:
     async def tools(self) -> list[Tool]:
         """Return all its tools; if it ended meanwhile, ask once more."""
         try:
-            return await self._list(await self._connected())
+            return await self._list(await self._connect())
         except McpTrouble:
             if self._line is None or self._line.alive:
                 raise
-            return await self._list(await self._connected())
+            return await self._list(await self._connect())
 
     async def call(self, tool: str, args: JsonMap) -> tuple[str, bool]:
         """Return the result of a call, and whether the server calls it a failure. Sent once."""
-        line = await self._connected()
+        line = await self._connect()
         params = self._params(line, {"name": tool, "arguments": args})
         try:
             result = await line.ask("tools/call", params)
@@ -193,7 +193,7 @@ class McpServer:
             await self._line.close()
             self._line = None
 
-    async def _connected(self) -> McpTransport:
+    async def _connect(self) -> McpTransport:
         if self._line is not None and self._line.alive:
             return self._line
         await self.close()

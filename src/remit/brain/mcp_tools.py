@@ -163,10 +163,10 @@ class McpToolSource:
         except McpTrouble as trouble:
             self.trouble = str(trouble)
         else:
-            self._able = tuple(map(self._offered, found))
+            self._able = tuple(map(self._wrap_tool, found))
         self._asked_at = self._clock.now()
 
-    def _offered(self, tool: Tool) -> McpTool:
+    def _wrap_tool(self, tool: Tool) -> McpTool:
         policy = self._chosen.policy_of(name_at_server(tool.name))
         return McpTool(tool, self._server, policy, self._pins, self._chosen.repeat)
 

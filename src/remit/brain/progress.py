@@ -174,7 +174,7 @@ _DELIVERABLE_TAG: Final = re.compile(
 
 def hold_back(text: str, why: str) -> str:
     """Return the same text with its tags broken and a reason on top."""
-    return f"[Held: {why}]\n\n{_DELIVERABLE_TAG.sub(_defused, text)}".rstrip()
+    return f"[Held: {why}]\n\n{_DELIVERABLE_TAG.sub(_defuse_tag, text)}".rstrip()
 
 
 def limit_reply(reply: Reply) -> Reply:
@@ -191,5 +191,5 @@ def long_reply(text: str) -> Reply:
     )
 
 
-def _defused(found: re.Match[str]) -> str:
+def _defuse_tag(found: re.Match[str]) -> str:
     return "⟨" if found[0] == "<" else f"{found[1]}⟩"

@@ -140,7 +140,7 @@ def render(
         time_sentence(now) if now else "",
     ]
     lines = render_rules(standing, delivers=bool(plan.delivery))
-    return Prompt(_joined(parts), lines, _joined(_recalled(memory)))
+    return Prompt(_join_parts(parts), lines, _join_parts(_render_memory(memory)))
 
 
 def _quiet(task: Task) -> str:
@@ -160,7 +160,7 @@ def render_rules(standing: PromptContext, *, delivers: bool) -> str:
     if delivers:
         files = "\n".join([_FILES, *standing.carries]) if standing.carries else ""
         parts += [_channels(standing.reachable), _FORMAT, *standing.guidance, files, _DECLINE]
-    return _joined(parts)
+    return _join_parts(parts)
 
 
 def _channels(reachable: Sequence[Reachable]) -> str:
@@ -190,7 +190,7 @@ def _since(task: Task) -> Sequence[str]:
 def continuation(task: Task, now: datetime | None = None) -> str:
     """Return the prompt that continues a run after the owner was asked."""
     text = task.owner_notes[-1] if task.owner_notes else "Go on."
-    return _joined([f"The owner says: {text}", time_sentence(now) if now else ""])
+    return _join_parts([f"The owner says: {text}", time_sentence(now) if now else ""])
 
 
 def time_sentence(now: datetime) -> str:
@@ -202,16 +202,16 @@ def time_sentence(now: datetime) -> str:
 
 def _task(task: Task, plan: Plan) -> Sequence[str]:
     items = [item.description for item in plan.work]
-    work = "" if items == [task.instructions] else _numbered(items)
-    if (carried := _carried(task)) is not None:
+    work = "" if items == [task.instructions] else _number_lines(items)
+    if (carried := _text_from_outside(task)) is not None:
         # What to do is the owner's word; the material, its title too, is not.
-        text = outside.mark(_joined([task.title, carried]), _origin(task))
+        text = outside.mark(_join_parts([task.title, carried]), _origin(task))
         lead = f"Task: see to what came in from {_origin(task)}, for your owner, as he says here:"
         return [lead, task.instructions, _section("Work items", work), text]
     if is_owners(task):
         return [f'Task: "{task.title}"', task.instructions, _section("Work items", work)]
     whence = _origin(task)
-    text = outside.mark(_joined([task.title, task.instructions]), whence)
+    text = outside.mark(_join_parts([task.title, task.instructions]), whence)
     items_said = _section("Work items", outside.mark(work, whence) if work else "")
     return [f"Task: see to what came in from {whence}, for your owner.", text, items_said]
 
@@ -240,11 +240,11 @@ def is_owners(task: Task) -> bool:
     """
     if task.taint is Taint.OWNER:
         return True
-    own_way = task.source.kind in _OWN_WAYS or _carried(task) is not None
+    own_way = task.source.kind in _OWN_WAYS or _text_from_outside(task) is not None
     return task.created_by is not Creator.AGENT and own_way
 
 
-def _carried(task: Task) -> str | None:
+def _text_from_outside(task: Task) -> str | None:
     """Return what came in from outside, to be worked on as the owner says; None if nothing."""
     found = task.context.get(OUTSIDE)
     ours = task.created_by is not Creator.AGENT and task.source.kind in _DOORS
@@ -261,7 +261,7 @@ def _contract(contract: Contract | None, task: Task) -> str:
     """Return how the work will be checked, in words."""
     if contract is None:
         return ""
-    checks = _numbered([_criterion(criterion) for criterion in contract.criteria])
+    checks = _number_lines([_criterion(criterion) for criterion in contract.criteria])
     if checks and not is_owners(task):
         checks = outside.mark(checks, _origin(task))
     lead = {
@@ -292,7 +292,7 @@ def _criterion(criterion: Criterion) -> str:
     return f"**{name}** — {criterion.description}" + (f" ({how})" if how else "")
 
 
-def _recalled(memory: Memory) -> Sequence[str]:
+def _render_memory(memory: Memory) -> Sequence[str]:
     """Return the recalled parts: the owner's words as they are, others marked by their taint."""
     summary, reported = memory.summary, _bullets(memory.reported)
     if memory.taint is not Taint.OWNER:
@@ -319,7 +319,7 @@ def _snippet(snippet: Snippet, text: str, whence: str) -> str:
     return outside.mark(text, f"an earlier {whence}, which read what others wrote")
 
 
-def _numbered(lines: Sequence[str]) -> str:
+def _number_lines(lines: Sequence[str]) -> str:
     return "\n".join(f"{n}. {line}" for n, line in enumerate(lines, 1))
 
 
@@ -331,7 +331,7 @@ def _section(title: str, text: str) -> str:
     return f"## {title}\n{text}" if text else ""
 
 
-def _joined(parts: Sequence[str]) -> str:
+def _join_parts(parts: Sequence[str]) -> str:
     return "\n\n".join(part for part in parts if part)
 
 

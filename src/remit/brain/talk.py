@@ -93,7 +93,7 @@ class SharedModelConnection:
             except Exception as error:  # noqa: BLE001 - all that a vendor throws is sorted
                 if listener is not None and listener.is_full:
                     return long_reply(listener.beginning)
-                return self._unanswered(error, messages)
+                return self._reply_without_answer(error, messages)
         if len(result.response.text or "") > MAX_ANSWER_CHARS:
             return replace(
                 long_reply(without_surrogates(result.response.text or "")),
@@ -122,12 +122,12 @@ class SharedModelConnection:
                 if isinstance(error, UnexpectedModelBehavior) and last and _is_whole(last):
                     tries = f"{self._model} did not fill in the form in {1 + HEALS} tries."
                     raise Transient(tries) from None
-                return self._unanswered(error, messages)
+                return self._reply_without_answer(error, messages)
         if not _is_whole(result.response):
             return self._read(result.response, result.response.text or "")
         return FilledForm(result.output, _usage(result.new_messages()))
 
-    def _unanswered(self, error: Exception, messages: Sequence[ModelMessage]) -> Reply:
+    def _reply_without_answer(self, error: Exception, messages: Sequence[ModelMessage]) -> Reply:
         """Return the reply when there is no answer: a refusal is one too."""
         last = _last(messages)
         if isinstance(error, UnexpectedModelBehavior) and last:

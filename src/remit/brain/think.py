@@ -140,9 +140,9 @@ class Thinker:
     async def _words(
         self, task: Task, plan: Plan, memory: Memory, past: Sequence[Exchange]
     ) -> Prompt:
-        tools = await self._offered(task)
+        tools = await self._offered_tools(task)
         now = self._around.now() if self._around.now else None
-        words = prompt.render(task, plan, memory, self._standing(plan, tools), now)
+        words = prompt.render(task, plan, memory, self._prompt_context(plan, tools), now)
         states = [exchange.reply.state for exchange in past if exchange.reply.state]
         results = _results(past)
         if states:
@@ -151,13 +151,13 @@ class Thinker:
         earlier = await self._states(memory.runs) if self._states and memory.runs else ()
         return replace(words, earlier=(*earlier, *states), tools=tools)
 
-    async def _offered(self, task: Task) -> tuple[Tool, ...]:
+    async def _offered_tools(self, task: Task) -> tuple[Tool, ...]:
         """Return the tools on offer, for a brain that can call any."""
         if isinstance(self._brain, ModelBrain) and not self._brain.has_tools:
             return ()
         return await self._tools.offered(task)
 
-    def _standing(self, plan: Plan, tools: Sequence[Tool]) -> PromptContext:
+    def _prompt_context(self, plan: Plan, tools: Sequence[Tool]) -> PromptContext:
         names = dict.fromkeys(delivery.channel for delivery in plan.delivery)
         guidance = (self._channels[name].guidance for name in names if name in self._channels)
         offered = {tool.name for tool in tools}

@@ -233,7 +233,7 @@ class Toolbox:
             return ToolResult(call.id, str(error), failed=True)
         if result.doubt:
             return result
-        text = _bounded(self._redact(result.text))
+        text = _shorten_result(self._redact(result.text))
         if result.taint is not Taint.OWNER and not result.raw:
             text = outside.mark(text, f"the tool {call.tool}")
         return replace(result, text=text)
@@ -255,7 +255,7 @@ class Toolbox:
         return f"There is no tool {call.tool!r:.60}.{why}"
 
 
-def _bounded(text: str) -> str:
+def _shorten_result(text: str) -> str:
     if len(text) <= MAX_RESULT_CHARACTERS:
         return text
     left_out = len(text) - MAX_RESULT_CHARACTERS

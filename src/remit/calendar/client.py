@@ -153,7 +153,7 @@ class CalDavClient:
     async def changes(self, calendar: str, token: str) -> CalendarChanges:
         """Return what has changed since a token; without one, or if it is lost, everything."""
         try:
-            return await self._synced(calendar, token)
+            return await self._sync_changes(calendar, token)
         except TokenLost:
             if token:
                 return await self.changes(calendar, "")
@@ -222,7 +222,7 @@ class CalDavClient:
 
     # Changes ------------------------------------------------------------------------------------
 
-    async def _synced(self, calendar: str, token: str) -> CalendarChanges:
+    async def _sync_changes(self, calendar: str, token: str) -> CalendarChanges:
         whole, etags, gone = not token, dict[str, str](), set[str]()
         for _ in range(_MAX_PAGES):
             root = await self._report(calendar, token)

@@ -151,13 +151,13 @@ def read(
     """Parse an event or a to-do; raise UnfitCalendar if a part is not supported."""
     if component.fault:
         raise UnfitCalendar(component.fault)
-    if _written(component, "EXRULE"):
+    if _non_empty_properties(component, "EXRULE"):
         raise UnfitCalendar("it has an EXRULE, which RFC 5545 took out; EXDATE would be understood")
     kind = _KINDS[component.name]
     start, length = _times(component, kind, zones, home)
     replaces, onward = _replaces(component, zones)
     # An override does not repeat, whatever rule a client copied into it.
-    written = [] if replaces else _written(component, "RRULE")
+    written = [] if replaces else _non_empty_properties(component, "RRULE")
     if len(written) > limits.rules:
         raise UnfitCalendar(f"it has {len(written)} rules; at most {limits.rules} are taken")
     summary, description, flags = _texts_and_flags(component, kind, limits)
@@ -214,13 +214,13 @@ def _times(
     if start is None and kind is EntryKind.TODO:
         start = end  # a to-do with only a due time starts then
     if start and end and start.day and not end.day and kind is EntryKind.TODO:
-        start = _due(start, end, repeats=bool(_written(component, "RRULE", "RDATE")))
+        start = _due(start, end, repeats=bool(_non_empty_properties(component, "RRULE", "RDATE")))
     if start is None:
         wants = "DTSTART" if kind is EntryKind.EVENT else "DTSTART or DUE"
         raise UnfitCalendar(f"it has no {wants}, so nothing says when it starts")
     if end is not None:
         return start, measure(start, end, home)
-    lasts = _written(component, "DURATION")
+    lasts = _non_empty_properties(component, "DURATION")
     if lasts:
         length = parse_duration(lasts[0].value)
         if start.day and length.rest:
@@ -241,13 +241,13 @@ def _due(start: CalendarTime, due: CalendarTime, *, repeats: bool) -> CalendarTi
     return replace(due, wall=datetime.combine(start.wall, due.wall.time())) if repeats else due
 
 
-def _written(component: CalendarComponent, *names: str) -> list[CalendarProperty]:
+def _non_empty_properties(component: CalendarComponent, *names: str) -> list[CalendarProperty]:
     """Return the properties of these names that are not empty; clients leave empty ones."""
     return [line for name in names for line in component.properties(name) if line.value.strip("; ")]
 
 
 def _stamp(component: CalendarComponent, name: str, zones: Zones) -> CalendarTime | None:
-    line = next(iter(_written(component, name)), None)
+    line = next(iter(_non_empty_properties(component, name)), None)
     return parse_time(line.value, line.params, zones) if line else None
 
 

@@ -61,7 +61,7 @@ def slots(
     found: list[CalendarSlot] = []
     refused: list[CalendarRefusal] = []
     for uid, parts in _by_uid(components):
-        slots_of_it, refusals = _expanded(uid, parts, home)
+        slots_of_it, refusals = _expand_event(uid, parts, home)
         found += slots_of_it
         refused += refusals
     found.sort(key=lambda slot: (slot.start, slot.uid, slot.key))
@@ -84,7 +84,7 @@ def _by_uid(
     yield from ((uid, parts) for (_, uid), parts in by_uid.items())
 
 
-def _expanded(
+def _expand_event(
     uid: str, parts: Sequence[CalendarComponent], home: ExpansionContext
 ) -> tuple[list[CalendarSlot], list[CalendarRefusal]]:
     home.budget.begin()
@@ -236,7 +236,7 @@ class CalendarReader(Struct, frozen=True):
         """Return the starts of a resource from the recent past up to the horizon."""
         since = max(min(fresh, now - _BACK), now - _FARTHEST)
         window = TimeWindow(since, now + HORIZON)
-        found = await self._expanded(resource.body, window)
+        found = await self._expand_event(resource.body, window)
         why = found if isinstance(found, str) else _objection(found, resource.uid)
         if why is not None or isinstance(found, str):
             # Known only up to now, so that it is tried again at the next roll.
@@ -251,7 +251,7 @@ class CalendarReader(Struct, frozen=True):
         read = replace(resource, until=window.until, why=refusal)
         return ReadResource(read, starts, idle, since, fresh)
 
-    async def _expanded(self, body: str, window: TimeWindow) -> Expansion | str:
+    async def _expand_event(self, body: str, window: TimeWindow) -> Expansion | str:
         if entry.is_ours(body):
             return Expansion((), ())
         # Not a pool: a stuck thread must not delay the next one.

@@ -44,7 +44,7 @@ def todo(task: Task, *, above: int = -1) -> str:
         f"LAST-MODIFIED:{_utc(task.last_updated)}",
         f"SEQUENCE:{max(sequence, above + 1, 0)}",
         f"SUMMARY:{_text(task.title)}",
-        f"DESCRIPTION:{_text(_described(task))}",
+        f"DESCRIPTION:{_text(_describe_task(task))}",
         f"STATUS:{status(task)}",
         f"PERCENT-COMPLETE:{percent(task)}",
         f"PRIORITY:{_PRIORITY[task.priority]}",
@@ -56,7 +56,7 @@ def todo(task: Task, *, above: int = -1) -> str:
     if task.status is Status.COMPLETED and task.completed_at is not None:
         lines.append(f"COMPLETED:{_utc(task.completed_at)}")
     lines.append("END:VTODO")
-    return whole([lines])
+    return calendar_text([lines])
 
 
 def event(planned: Event, stamp: datetime) -> list[str]:
@@ -76,13 +76,13 @@ def event(planned: Event, stamp: datetime) -> list[str]:
     ]
 
 
-def whole(components: Iterable[Sequence[str]], *, name: str = "") -> str:
+def calendar_text(components: Iterable[Sequence[str]], *, name: str = "") -> str:
     """Return a calendar of components, as text."""
     head = ["BEGIN:VCALENDAR", "VERSION:2.0", "PRODID:-//Remit//Remit//EN"]
     if name:
         head += [f"X-WR-CALNAME:{_text(name)}", "REFRESH-INTERVAL;VALUE=DURATION:PT1H"]
     lines = [*head, *(line for each in components for line in each), "END:VCALENDAR"]
-    return "".join(_folded(line) + "\r\n" for line in lines)
+    return "".join(_fold_line(line) + "\r\n" for line in lines)
 
 
 def status(task: Task) -> str:
@@ -102,7 +102,7 @@ def percent(task: Task) -> int:
     return min(100 * done // len(task.work), _HALF_DONE) if task.work else 0
 
 
-def _described(task: Task) -> str:
+def _describe_task(task: Task) -> str:
     notes = {
         Status.NEEDS_REVIEW: "It waits for you: remit inbox",
         Status.FAILED: "It failed.",
@@ -121,7 +121,7 @@ def _text(text: str) -> str:
     return _ESCAPED.sub(r"\\\1", kept).replace("\n", "\\n")
 
 
-def _folded(line: str) -> str:
+def _fold_line(line: str) -> str:
     """Fold a line by bytes without cutting a character."""
     if len(line.encode()) <= _MOST_LINE:
         return line
@@ -188,10 +188,10 @@ def read_components(raw: bytes, limits: CalendarLimits) -> list[CalendarComponen
         raise UnfitCalendar(
             f"It holds more than {limits.components:,} components; fewer would be read."
         )
-    return list(_framed(text, limits))
+    return list(_read_components(text, limits))
 
 
-def _framed(text: str, limits: CalendarLimits) -> Iterator[CalendarComponent]:
+def _read_components(text: str, limits: CalendarLimits) -> Iterator[CalendarComponent]:
     """Yield the components to keep, each once it is closed."""
     frames: list[str] = []
     kept: list[CalendarComponent] = []

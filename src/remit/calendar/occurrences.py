@@ -71,21 +71,21 @@ def occurrences(
     series = [each for each in reversed(entries) if each.replaces is None]
     whole = max(series, key=lambda each: each.sequence, default=None)
     if whole is None:
-        return [one for each in entries for one in _detached(each, home)]
+        return [one for each in entries for one in _occurrences_of_lone_override(each, home)]
     if not whole.repeats and len(entries) == 1 and not broken:
         return _in_window([_put(whole, "", _origin(whole.start, home), home)], home)
     changes, onward = _changes(whole, entries, broken, home)
     origins = _origins(whole, [each.by for each in onward], home)
-    lost = [(_like(each.replaces, whole.start, home).at, each) for each in broken]
+    lost = [(_origin_like_start(each.replaces, whole.start, home).at, each) for each in broken]
     changes = {at: change for at, change in changes.items() if not _is_lost(at, lost, change[1])}
     single = {*changes, *(at for at, each in lost if not each.onward)}
     end = min((at for at, each in lost if each.onward), default=None)
     found = [
-        _followed(whole, each, onward, home)
+        _occurrence_by_rule(whole, each, onward, home)
         for each in origins
         if each.at not in single and (end is None or each.at < end)
     ]
-    found += [_changed(whole.start, *change, home) for change in changes.values()]
+    found += [_changed_occurrence(whole.start, *change, home) for change in changes.values()]
     found = _in_window(found, home)
     if len(found) > home.budget.limits.slots:
         raise UnfitCalendar(
@@ -116,8 +116,10 @@ def _origins(
     """Return everything the rules and dates name in reach of the window, each instant once."""
     by_at: dict[datetime, _Origin] = {}
     days, instants = _taken_out(whole, home)
-    every = [origin for rule in whole.rules for origin in _ruled(whole, rule, shifts, home)]
-    every += _dated(whole, home)
+    every = [
+        origin for rule in whole.rules for origin in _origins_by_rule(whole, rule, shifts, home)
+    ]
+    every += _origins_by_date(whole, home)
     for origin in every:
         if origin.at in instants or (days and origin.wall.date() in days):
             continue
@@ -128,7 +130,7 @@ def _origins(
     return list(by_at.values())
 
 
-def _ruled(
+def _origins_by_rule(
     whole: CalendarEntry, rule: RecurrenceRule, shifts: list[timedelta], home: ExpansionContext
 ) -> Iterator[_Origin]:
     zone, first = _zone(whole.start, home), whole.start.wall
@@ -193,12 +195,12 @@ def _until(start: CalendarTime, rule: RecurrenceRule, home: ExpansionContext) ->
     return _Origin(wall_of(at, zone), at)
 
 
-def _dated(whole: CalendarEntry, home: ExpansionContext) -> Iterator[_Origin]:
+def _origins_by_date(whole: CalendarEntry, home: ExpansionContext) -> Iterator[_Origin]:
     """Yield the start itself if no rule gives it, and every RDATE."""
     if not whole.rules:
         yield _origin(whole.start, home)
     for extra in whole.extras:
-        origin = _like(extra.start, whole.start, home)
+        origin = _origin_like_start(extra.start, whole.start, home)
         if extra.end is None:
             yield origin
         elif isinstance(extra.end, CalendarDuration):
@@ -215,7 +217,7 @@ def _taken_out(whole: CalendarEntry, home: ExpansionContext) -> tuple[set[object
         if each.day and not whole.start.day:
             days.add(each.wall.date())
         else:
-            instants.add(_like(each, whole.start, home).at)
+            instants.add(_origin_like_start(each, whole.start, home).at)
     return days, instants
 
 
@@ -234,7 +236,7 @@ def _origin(start: CalendarTime, home: ExpansionContext) -> _Origin:
     return _Origin(start.wall, at, frozenset(flags))
 
 
-def _like(other: CalendarTime, start: CalendarTime, home: ExpansionContext) -> _Origin:
+def _origin_like_start(other: CalendarTime, start: CalendarTime, home: ExpansionContext) -> _Origin:
     """Return where another date or time lies, read as the kind of the start."""
     if start.day:
         return _origin(CalendarTime(_day_of(other, home), day=True), home)
@@ -291,7 +293,7 @@ def _changes(
     for each in sorted(entries, key=lambda entry: entry.sequence):
         if each.replaces is None:
             continue
-        origin = _like(each.replaces, whole.start, home)
+        origin = _origin_like_start(each.replaces, whole.start, home)
         if not each.onward:
             single[origin.at] = (origin, each)
             continue
@@ -314,10 +316,10 @@ def _shift(
         )
     if whole.start.day:
         return change.start.wall - origin.wall
-    return _like(change.start, whole.start, home).wall - origin.wall
+    return _origin_like_start(change.start, whole.start, home).wall - origin.wall
 
 
-def _followed(
+def _occurrence_by_rule(
     whole: CalendarEntry, origin: _Origin, onward: list[_Onward], home: ExpansionContext
 ) -> EventOccurrence:
     """Return an occurrence by its rule, or by the last override that goes onward."""
@@ -333,7 +335,7 @@ def _followed(
     return _put(like, key, replace(moved, flags=moved.flags | {SlotFlag.MOVED}), home)
 
 
-def _changed(
+def _changed_occurrence(
     start: CalendarTime, origin: _Origin, change: CalendarEntry, home: ExpansionContext
 ) -> EventOccurrence:
     put = _put(change, _key(start, origin), _origin(change.start, home), home)
@@ -341,10 +343,12 @@ def _changed(
     return replace(put, flags=put.flags | {flag})
 
 
-def _detached(change: CalendarEntry, home: ExpansionContext) -> list[EventOccurrence]:
+def _occurrences_of_lone_override(
+    change: CalendarEntry, home: ExpansionContext
+) -> list[EventOccurrence]:
     """Return an override whose series is missing: only this one was an invitation."""
     slot = change.replaces or change.start
-    return _in_window([_changed(slot, _origin(slot, home), change, home)], home)
+    return _in_window([_changed_occurrence(slot, _origin(slot, home), change, home)], home)
 
 
 def _put(

@@ -67,7 +67,7 @@ class TodoSync(LoopGroup):
         written = 0
         while written < _MAX_WRITTEN:
             since = await self._db.read(calendars.mark)
-            moved = await self._db.read(_moved, since)
+            moved = await self._db.read(_tasks_changed_since, since)
             if moved is None:
                 break
             upto, ids = moved
@@ -147,7 +147,7 @@ class TodoSync(LoopGroup):
             try:
                 etag = await self._dav.put(self._href(task.id), body, etag)
             except (WriteConflict, ResourceGone):
-                etag = await self._as_it_is(task.id)
+                etag = await self._current_etag(task.id)
                 if etag is None and copy is not None:
                     break  # somebody deleted it
             else:
@@ -156,7 +156,7 @@ class TodoSync(LoopGroup):
         await self._db.write(calendars.put_todo, TodoCopy(task.id, "", digest))
         return False
 
-    async def _as_it_is(self, task_id: TaskId) -> str | None:
+    async def _current_etag(self, task_id: TaskId) -> str | None:
         """Return its current etag; None if it does not exist."""
         try:
             return (await self._dav.get(self._href(task_id))).etag
@@ -188,9 +188,9 @@ def _copy_at(tx: Tx, path: str) -> TodoCopy | None:
     return calendars.todo_of(tx, TaskId(name.removesuffix(".ics"))) if ours else None
 
 
-def _moved(tx: Tx, since: int) -> tuple[int, list[TaskId]] | None:
+def _tasks_changed_since(tx: Tx, since: int) -> tuple[int, list[TaskId]] | None:
     """Return the tasks the journal mentions after a place, and the new place."""
-    found = events.after(tx, since, _EVENTS)
+    found = events.list_after(tx, since, _EVENTS)
     if not found:
         return None
     once = dict.fromkeys(each.task_id for each in found if each.task_id is not None)

@@ -157,7 +157,7 @@ class CalendarWatch:
         except StepFailed as error:
             line.why = str(error)
             for each in await self._stored_calendars(line):
-                await self._db.write(calendars.failed, each.account, each.path, line.why)
+                await self._db.write(calendars.store_failure, each.account, each.path, line.why)
 
     async def _stored_calendars(self, line: AccountState) -> list[StoredCalendar]:
         found = await self._db.read(calendars.list_calendars)
@@ -213,7 +213,7 @@ class CalendarWatch:
         for path in sorted(gone):
             await self._forget(calendar, path)
         await self._db.write(
-            calendars.looked, calendar.account, calendar.path, changes.token, asked_at
+            calendars.store_sync_token, calendar.account, calendar.path, changes.token, asked_at
         )
 
     async def _take(
@@ -225,7 +225,7 @@ class CalendarWatch:
         gone: set[str] = set()
         reads: list[ReadResource] = []
         for path in paths:
-            found = fetched.get(path) or await _alone(line.dav, path)
+            found = fetched.get(path) or await _fetch_single(line.dav, path)
             if found is None:
                 gone.add(path)
                 continue
@@ -349,7 +349,7 @@ async def _attempt(work: Awaitable[T]) -> T | Exception:
         return error
 
 
-async def _alone(dav: CalDavClient, path: str) -> client.CalendarResource | None:
+async def _fetch_single(dav: CalDavClient, path: str) -> client.CalendarResource | None:
     """Fetch a single resource: None if it is gone, empty if it is too large."""
     try:
         return await dav.get(path)

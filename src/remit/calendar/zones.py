@@ -70,13 +70,13 @@ class Zones:
                 return _described(self._described[name], self._window, self._budget)
             except UnfitCalendar as unfit:
                 return UnfitCalendar(f"the zone {name!r:.60} is described in a way that {unfit}")
-        known = known or _registered(name)
+        known = known or _zone_after_prefix(name)
         return known or UnfitCalendar(
             f"nobody knows its time zone {name!r:.60}; one looks like Europe/Berlin"
         )
 
 
-def _registered(name: str) -> ZoneInfo | None:
+def _zone_after_prefix(name: str) -> ZoneInfo | None:
     """Return the zone of a name with a registry prefix that ends in an IANA name."""
     pieces = name.split("/") if name[:1] == "/" else []
     ends = ("/".join(pieces[-many:]) for many in (3, 2, 1))

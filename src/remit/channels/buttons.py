@@ -124,7 +124,7 @@ class ChatButtons:
             await self._db.write(meta.put, _waits(press.channel, press.address), asked)
             prompt = await self._db.read(_sentence, review, _PROMPTS[answer])
             return ButtonReply(prompt, asks_for_text=True)
-        return await self._decided(review, answer, text, press)
+        return await self._decide_by_button(review, answer, text, press)
 
     async def take_text(  # noqa: PLR0911 - each is another reason
         self, message: InboundMessage, text: str
@@ -164,11 +164,11 @@ class ChatButtons:
             head = await self._db.read(_sentence, review, _INSTEAD)
             return ButtonReply(f"{head}\n\n{text}", buttons=buttons)
         await self._db.write(meta.put, waits, text_of({**row, "ref": message.ref}))
-        reply = await self._decided(review, ReviewAnswer(str(row["word"])), text, press)
+        reply = await self._decide_by_button(review, ReviewAnswer(str(row["word"])), text, press)
         await self._db.write(_use, message, waits, self._clock.now())
         return reply
 
-    async def _decided(
+    async def _decide_by_button(
         self, review: Review, answer: ReviewAnswer, text: str | None, press: ButtonPress
     ) -> ButtonReply:
         assert review.id is not None  # noqa: S101 - it was read from the store
@@ -176,7 +176,7 @@ class ChatButtons:
             await self._decide(review.id, answer, text, press.channel)
         except RemitError as error:
             return ButtonReply(str(error))
-        used = InboundMessage(_used(press.data), press.channel, {"review": review.id})
+        used = InboundMessage(_used_mark(press.data), press.channel, {"review": review.id})
         await self._db.write(cues.take_inbound, [used], self._clock.now())
         return ButtonReply(await self._db.read(_sentence, review, _DONE[answer]))
 
@@ -271,14 +271,14 @@ def _waits(channel: str, address: str) -> str:
     return f"buttons:text:{channel}:{address}"
 
 
-def _used(data: str) -> str:
+def _used_mark(data: str) -> str:
     return f"button used {data}"
 
 
 def _is_used(tx: Tx, data: str) -> bool:
-    return cues.is_known(tx, _used(data))
+    return cues.is_known(tx, _used_mark(data))
 
 
 def _use(tx: Tx, message: InboundMessage, waits: str, now: datetime) -> None:
     meta.delete(tx, waits)
-    cues.take_inbound(tx, [InboundMessage(_used(message.ref), message.channel, {})], now)
+    cues.take_inbound(tx, [InboundMessage(_used_mark(message.ref), message.channel, {})], now)

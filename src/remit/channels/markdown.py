@@ -55,7 +55,7 @@ class MarkdownWriter:
             "heading": self.heading,
             "bullet_list": self._list,
             "ordered_list": self._list,
-            "blockquote": lambda node: prefixed("> ", self.blocks(node.children)),
+            "blockquote": lambda node: prefix_lines("> ", self.blocks(node.children)),
             "fence": self._code,
             "code_block": self._code,
             "hr": lambda _: self.rule,
@@ -90,7 +90,7 @@ class MarkdownWriter:
         return "\n"
 
     def code_block(self, code: str) -> str:
-        return prefixed("    ", code)
+        return prefix_lines("    ", code)
 
     def code_span(self, code: str) -> str:
         return code
@@ -118,16 +118,16 @@ class MarkdownWriter:
         """Join blocks by empty lines; a list stays close to the line above it."""
         written = ""
         for node in nodes:
-            block = self._one(node)
+            block = self._write_node(node)
             if written and block:
                 written += "\n" if _is_close(node) else "\n\n"
             written += block
         return written
 
     def inline(self, nodes: Iterable[SyntaxTreeNode]) -> str:
-        return "".join(map(self._one, nodes))
+        return "".join(map(self._write_node, nodes))
 
-    def _one(self, node: SyntaxTreeNode) -> str:
+    def _write_node(self, node: SyntaxTreeNode) -> str:
         # Text as it is, and so whatever else the library may come to know.
         writer = self._writers.get(node.type)
         return writer(node) if writer else node.content
@@ -143,7 +143,7 @@ class MarkdownWriter:
             sign = f"{first + n}{item.markup}"
             self.left_out.update(_words(item.info))  # it is numbered anew, as markdown has it
         head, *rest = self.blocks(item.children).split("\n")
-        lines = prefixed(" " * (len(sign) + 1), "\n".join(rest))
+        lines = prefix_lines(" " * (len(sign) + 1), "\n".join(rest))
         return "\n".join((f"{sign} {head}".rstrip(), *([lines] if rest else [])))
 
     def _code(self, node: SyntaxTreeNode) -> str:
@@ -165,7 +165,7 @@ class MarkdownWriter:
         return self.link(label, title, address)
 
 
-def prefixed(mark: str, block: str) -> str:
+def prefix_lines(mark: str, block: str) -> str:
     return "\n".join(f"{mark}{line}".rstrip() for line in block.split("\n"))
 
 

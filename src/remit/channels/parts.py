@@ -120,7 +120,7 @@ class _TextSplitter:
         if blanks is None:
             return place
         # A combining mark may follow the last blank; the two belong together.
-        return blanks.end() - joined(self._text, blanks.end())
+        return blanks.end() - is_joined(self._text, blanks.end())
 
     def _border(self, tier: int, least: int, most: int) -> int | None:
         """Return the last border of its kind that splits nothing."""
@@ -157,16 +157,16 @@ class _TextSplitter:
     def _letter(self, at: int, most: int) -> int:
         """Return the last place up to here between two visible characters."""
         place = most
-        while place > at + 1 and joined(self._text, place):
+        while place > at + 1 and is_joined(self._text, place):
             place -= 1
-        return most if joined(self._text, place) else place
+        return most if is_joined(self._text, place) else place
 
     def _around(self, place: int) -> _Span | None:
         n = bisect_left(self._starts, place) - 1
         return self._spans[n] if n >= 0 and place < self._spans[n].end else None
 
     def _parts(self, place: int) -> bool:
-        return not joined(self._text, place) and not joined(self._text, self._skip(place))
+        return not is_joined(self._text, place) and not is_joined(self._text, self._skip(place))
 
 
 def _span(text: str, found: re.Match[str]) -> _Span:
@@ -202,7 +202,7 @@ def _marks(text: str, start: int, end: int) -> int:
     return marks
 
 
-def joined(text: str, place: int) -> bool:
+def is_joined(text: str, place: int) -> bool:
     """Whether the characters on both sides may form one visible character.
 
     When in doubt, yes: cutting elsewhere costs nothing.

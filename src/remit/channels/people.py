@@ -127,7 +127,7 @@ def cue(kept: StoredCue, door: InboundRule, source: Source, about: str | None = 
         "sender_verified": body.get("verified") is True,
         "attachments": body.get("attachments") or [],
         "about": about,
-        "outside": outside_text.bounded(words_of(body)),
+        "outside": outside_text.bound_text(words_of(body)),
     }
     subject = quoted_text.bare_subject(str(body.get("subject") or ""))
     return Cue(
@@ -137,7 +137,7 @@ def cue(kept: StoredCue, door: InboundRule, source: Source, about: str | None = 
         ),
         text=door.text,
         delivery=(Delivery("dashboard"),),
-        context=_filled(context),
+        context=_without_empty_values(context),
         created_by=Creator.SCHEDULER,
         taint=Taint.CONTACT if body.get("who") == CONTACT else Taint.PUBLIC,
     )
@@ -183,7 +183,7 @@ def read_owner_mail(kept: StoredCue, asks: Asks) -> OwnerMail:
     }
     taint = Taint.PUBLIC if foreign else Taint.OWNER
     certain = split.certain or (not own and quoted_text.is_forwarded(subject))
-    return OwnerMail(own, _filled(context), taint, certain)
+    return OwnerMail(own, _without_empty_values(context), taint, certain)
 
 
 def _split(body: JsonMap) -> SplitMail:
@@ -201,7 +201,7 @@ def _is_own_subject(subject: str, body: JsonMap) -> bool:
     return not (answers or goes_on or body.get("carries"))
 
 
-def _filled(context: JsonMap) -> JsonMap:
+def _without_empty_values(context: JsonMap) -> JsonMap:
     return {name: value for name, value in context.items() if value not in (None, [], "")}
 
 

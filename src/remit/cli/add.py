@@ -73,7 +73,7 @@ def add(  # noqa: PLR0913 - all that a person may say at once
     order = replace(order, attachments={} if dry_run else _upload_files(settings, file))
     given: NewTask | NewMessage = order
     if as_is or work or on.project or (channel, content, to) != (None, None, None):
-        given = _as_is(on, order, work, NewDelivery(channel or "dashboard", to, content))
+        given = _unread_task(on, order, work, NewDelivery(channel or "dashboard", to, content))
     stays = partial(_wait, timeout=timeout) if wait else _receipt
     return (_rehearse if dry_run else stays)(settings, key, given, json=json)
 
@@ -83,7 +83,7 @@ def _upload_files(settings: Settings, paths: tuple[Path, ...]) -> dict[str, str]
     found = dict[str, str]()
     if not paths:
         return found
-    with remit_client.opened(settings) as way:
+    with remit_client.open_client(settings) as way:
         for path in paths:
             content = base64.b64encode(read_file(path, "file", wrong_value=True)).decode()
             answer = way.ask(KeepFile(path.name, content))
@@ -91,7 +91,9 @@ def _upload_files(settings: Settings, paths: tuple[Path, ...]) -> dict[str, str]
     return found
 
 
-def _as_is(on: NewTask, order: NewMessage, work: tuple[str, ...], delivery: NewDelivery) -> NewTask:
+def _unread_task(
+    on: NewTask, order: NewMessage, work: tuple[str, ...], delivery: NewDelivery
+) -> NewTask:
     """One task with these words, which are not read."""
     return replace(
         on,
@@ -117,7 +119,7 @@ def _watch(place: str | None, part: str | None) -> NewWatch | None:
 def _receipt(
     settings: Settings, key: str | None, order: NewTask | NewMessage, *, json: bool
 ) -> int:
-    with remit_client.opened(settings) as way:
+    with remit_client.open_client(settings) as way:
         answer = _receipt_of_key(settings, key, order) or _submit(settings, way, key, order)
         serves = way.serves
     if json:
@@ -175,7 +177,7 @@ def _wait(
     json: bool,
 ) -> int:
     """Wait until every task rests; the exit code is the worst of them."""
-    with remit_client.opened(settings, works=True) as way:
+    with remit_client.open_client(settings, works=True) as way:
         answer = _receipt_of_key(settings, key, order) or _submit(settings, way, key, order)
         ended = [
             _wait_for(settings, way, TaskId(str(each["id"])), timeout)

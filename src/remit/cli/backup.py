@@ -39,14 +39,14 @@ def backup(
     if not file.exists():
         raise BadInput(f"There is nothing to save yet in {settings.home}.")
     try:
-        with out.measured("Saving") as tell:
+        with out.progress_bar("Saving") as tell:
             where = to or settings.backups
             saved = store_backup.save(file, where, clock.now(), tell, settings.files)
     except OSError as error:
         raise BadInput(f"The backup could not be written: {error}.", field="to") from None
     size = saved.stat().st_size
     sentence = f"Saved and checked, {size / 1e6:,.1f} MB. `remit restore` puts it back."
-    return out.done(json, {"backup": str(saved), "bytes": size}, sentence, data=str(saved))
+    return out.print_result(json, {"backup": str(saved), "bytes": size}, sentence, data=str(saved))
 
 
 def restore(
@@ -61,7 +61,7 @@ def restore(
     held = _restore_file(settings, file, yes) if file else _hold_back_server(settings, yes)
     restored = str(file) if file else None
     content: JsonMap = {"restored": restored, "paused": held.paused, "asked": held.asked}
-    return out.done(
+    return out.print_result(
         json,
         content,
         data=f"Restored. {_paused_sentence(held.paused)}{_asked_sentence(held.asked)}",
@@ -146,7 +146,7 @@ def move(
     refuse_without_driver()
     from remit.store.postgres import move as store_move  # noqa: PLC0415 - an extra
 
-    with home.lock(settings.home), out.measured("Copying") as tell:
+    with home.lock(settings.home), out.progress_bar("Copying") as tell:
         moved = store_move.move(settings.database_file, to, tell, KeptFiles(settings.files))
         sections.set_values(settings.home / "settings.toml", {"store": {"url": to}})
     sentence = (
@@ -154,7 +154,7 @@ def move(
         f"{words.count(moved.events, 'event')}. settings.toml names the database; "
         f"{settings.database_file} stays as it was and is not used any more."
     )
-    return out.done(json, {"tasks": moved.tasks, "events": moved.events}, data=sentence)
+    return out.print_result(json, {"tasks": moved.tasks, "events": moved.events}, data=sentence)
 
 
 audit_app = CommandGroup("audit")
@@ -176,7 +176,7 @@ def verify_store(*, json: AsJson = False) -> int:
             "newest backup in place with `remit restore`."
         )
     payload: JsonMap = {"whole": not found, "events": event_count, "complaints": [*found]}
-    return out.done(json, payload, sentence, data="\n".join(found)) or int(bool(found))
+    return out.print_result(json, payload, sentence, data="\n".join(found)) or int(bool(found))
 
 
 @audit_app.command("log-rebuild")
@@ -190,7 +190,7 @@ def log_rebuild(
         raise BadInput("Name the tasks, or say --all.", field="id")
     settings = app_settings.load()
     scribe, written = TaskLogWriter(settings.logs), list[str]()
-    with open_read_only(settings.database) as tx, out.measured("Writing") as tell:
+    with open_read_only(settings.database) as tx, out.progress_bar("Writing") as tell:
         filters = [TaskFilter(limit=search.MOST, deleted=deleted) for deleted in (False, True)]
         wanted = (
             [task.id for each in filters for task in words.every_task(tx, each)]
@@ -200,7 +200,7 @@ def log_rebuild(
         for place, task_id in enumerate(wanted, 1):
             written.append(str(scribe.rebuild(task_id, events.of_task(tx, task_id))))
             tell(place / len(wanted))
-    return out.done(json, {"written": [*written]}, data="\n".join(written))
+    return out.print_result(json, {"written": [*written]}, data="\n".join(written))
 
 
 _MOST_TASKS: Final = 1_000  # tasks of a project
@@ -219,7 +219,7 @@ def builder_state(
     with open_read_only(database_of(os.environ)) as tx:
         state = _builder_state(tx, ids, project)
     if json:
-        return out.done(json, {"builderState": state})
+        return out.print_result(json, {"builderState": state})
     out.document(state)
     return 0
 

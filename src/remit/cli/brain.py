@@ -93,7 +93,9 @@ def use(
     sentence = {"local": _LOCAL, "none": NOTHING_THINKS}.get(kind) or model_choice(
         settings
     ).sentence
-    return out.done(json, {"kind": kind, "detail": " ".join(sentence.split())}, data=sentence)
+    return out.print_result(
+        json, {"kind": kind, "detail": " ".join(sentence.split())}, data=sentence
+    )
 
 
 @app.command("test")

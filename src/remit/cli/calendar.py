@@ -6,7 +6,7 @@ from remit import settings as app_settings
 from remit.cli import codes, out
 from remit.cli.commands import CommandGroup
 from remit.cli.out import AsJson, StyledText
-from remit.model.codec import JsonMap, picked, to_json
+from remit.model.codec import JsonMap, pick_fields, to_json
 from remit.settings import Settings
 from remit.settings.doors import OWN
 from remit.store import calendars
@@ -25,7 +25,7 @@ def ls(*, json: AsJson = False) -> int:
     """List the calendars found, which of them start work, and what is wrong."""
     settings = app_settings.load()
     with open_read_only(settings.database) as tx:
-        found, refused = calendars.list_calendars(tx), calendars.refused(tx)
+        found, refused = calendars.list_calendars(tx), calendars.list_refused(tx)
     content: JsonMap = {
         "calendars": [_to_json(each) for each in found],
         "refused": [{"uid": each.uid, "path": each.path, "why": each.why} for each in refused],
@@ -58,5 +58,5 @@ def _row(each: StoredCalendar) -> tuple[str, str, StyledText, str]:
 
 
 def _to_json(each: StoredCalendar) -> JsonMap:
-    head = picked(each, "account name path marked trusted")
-    return head | {"lookedAt": to_json(each.looked)} | picked(each, "resources refused why")
+    head = pick_fields(each, "account name path marked trusted")
+    return head | {"lookedAt": to_json(each.looked)} | pick_fields(each, "resources refused why")

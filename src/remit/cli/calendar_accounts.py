@@ -80,14 +80,14 @@ def sync(*, json: AsJson = False) -> int:
     """Look at every calendar now. The own one is there only while Remit is up."""
     answered = int(str(remit_client.ask(SyncCalendars())["noted"]))
     text = f"{words.count(answered, 'account')} answered. `remit calendar` shows them."
-    return out.done(json, {"answered": answered}, text)
+    return out.print_result(json, {"answered": answered}, text)
 
 
 def password(*, rotate: Rotate = False, json: AsJson = False) -> int:
     """What opens the own calendar, on the standard output."""
     value = ensure_secret(secrets_of(app_settings.load().home), PASSWORD, anew=rotate)
     renewed = ["It counts from the next start on."] if rotate else []
-    return out.done(json, {"password": value}, *renewed, data=value)
+    return out.print_result(json, {"password": value}, *renewed, data=value)
 
 
 def url(*, json: AsJson = False) -> int:
@@ -97,7 +97,7 @@ def url(*, json: AsJson = False) -> int:
         raise BadInput("The own calendar is off: `own = true` under [calendar] switches it on.")
     where = f"http://{HOST}:{settings.calendar.port}/"
     opens = f"The user is {USER}; `remit calendar password` says what opens it."
-    return out.done(json, {"url": where, "user": USER}, opens, data=where)
+    return out.print_result(json, {"url": where, "user": USER}, opens, data=where)
 
 
 def feed(*, rotate: Rotate = False, json: AsJson = False) -> int:
@@ -107,7 +107,7 @@ def feed(*, rotate: Rotate = False, json: AsJson = False) -> int:
     root = files.listens(settings.home) or f"http://{HOST}:{settings.server.port}"
     where = f"{root}/feed/{secret}.ics"
     warning = "Whoever has this address can read what is planned; --rotate makes another."
-    return out.done(json, {"url": where}, warning, data=where)
+    return out.print_result(json, {"url": where}, warning, data=where)
 
 
 def _mark(name: str, marked: bool, as_json: bool) -> int:
@@ -116,7 +116,9 @@ def _mark(name: str, marked: bool, as_json: bool) -> int:
     own_server.put(settings.home, each.account, each.name, marked=marked)
     what = "starts work" if marked else "starts nothing any more"
     content: JsonMap = {"account": each.account, "name": each.name, "marked": marked}
-    return out.done(as_json, content, f"{each.account}/{each.name} {what}, from the next look on.")
+    return out.print_result(
+        as_json, content, f"{each.account}/{each.name} {what}, from the next look on."
+    )
 
 
 def _find(settings: Settings, text: str) -> StoredCalendar:
@@ -156,4 +158,4 @@ def _show(name: str, *, as_json: bool) -> int:
         "`remit calendar sync` looks at them, and `remit calendar mark NAME` lets one start work."
     )
     content: JsonMap = {"account": name, "found": [*found]}
-    return out.done(as_json, content, sentence, data="\n".join(found))
+    return out.print_result(as_json, content, sentence, data="\n".join(found))

@@ -18,7 +18,7 @@ from remit.cli.request_key import new_key
 from remit.cli.tally import wait_for_rest
 from remit.cli.tokens import value_of
 from remit.errors import BadInput, NotFound
-from remit.model.codec import JsonMap, picked
+from remit.model.codec import JsonMap, pick_fields
 from remit.model.delivery import Delivery, DeliveryStatus
 from remit.model.ids import TaskId
 from remit.model.task import Task
@@ -68,7 +68,7 @@ def names(*, json: AsJson = False) -> int:
         (each.name, each.kind, StyledText(each.verdict, VERDICT_STYLES[each.verdict]), each.said)
         for each in found
     ]
-    out.listing(json, {"channels": [picked(each, _SHOWN) for each in found]}, rows)
+    out.listing(json, {"channels": [pick_fields(each, _SHOWN) for each in found]}, rows)
     for each in () if json else found:
         if each.todo:
             out.hint(f"{each.name}: {each.todo}", VERDICT_STYLES[each.verdict])
@@ -102,7 +102,7 @@ def add(  # noqa: PLR0913 - each is a flag
 
         sign_in.add_mail(kind, name, client_id, address, url=url, browser=browser)
         connected = f"{name} is connected; try it: `remit channels test {name}`."
-        return out.done(json, {"channel": name}, connected)
+        return out.print_result(json, {"channel": name}, connected)
     found = kinds().get(kind)
     if found is None:
         known = ", ".join((*kinds(), *BY_SIGN_IN))
@@ -110,7 +110,7 @@ def add(  # noqa: PLR0913 - each is a flag
     if not getattr(found, "added_by", ""):
         return _ask_and_test(kind, name)
     values: dict[str, object] = {"kind": kind, found.secret_fields[0]: _ask_secret(found)}
-    with remit_client.opened(settings) as way:
+    with remit_client.open_client(settings) as way:
         way.ask(ChangeSection(f"channels.{name}", values | ({"url": url} if url else {})))
     if not json:
         made = app_settings.load().channels[name]
@@ -157,12 +157,12 @@ def pair(name: _Name, /, *, to: _To = None, json: AsJson = False) -> int:
 
 
 def _pair(name: str, to: str | None = None, *, json: bool) -> int:
-    with remit_client.opened(app_settings.load()) as way:
+    with remit_client.open_client(app_settings.load()) as way:
         content, serves = way.ask(PairChannel(name, to)), way.serves
     who = f"{content['contact']} must open" if content["contact"] else "open"
     opens = f"Within 15 minutes {who} {content['link']} and press Start,"
     code = "or send the bot this code, which works once:"
-    out.done(json, content, opens, code, data=str(content["code"]))
+    out.print_result(json, content, opens, code, data=str(content["code"]))
     if not serves and not json:
         out.say(_START)
     return codes.DONE
@@ -174,7 +174,7 @@ def switch_on(name: _Name, /, *, json: AsJson = False) -> int:
     answer = remit_client.ask(SwitchChannelOn(_find_channel(app_settings.load(), name)))
     waited = words.count(int(str(answer["released"])), "task")
     now = f"is on again; {waited} waited for it." if answer["wasOff"] else "was on."
-    return out.done(json, answer, f"{answer['channel']} {now}")
+    return out.print_result(json, answer, f"{answer['channel']} {now}")
 
 
 @app.command("test")
@@ -189,12 +189,12 @@ def try_out(
     """Send a test message as every message is sent, and show the answer."""
     settings = app_settings.load()
     channel = _find_channel(settings, name)
-    with remit_client.opened(settings, works=True) as way:
+    with remit_client.open_client(settings, works=True) as way:
         task, is_running = _send(settings, way, ChannelTest(channel, to)), way.serves
     delivery = task.delivery[0]
     report = _report(settings, channel, delivery, wait) if is_running else None
     # A new connection: the server closes an idle one.
-    with remit_client.opened(settings, works=True) as way:
+    with remit_client.open_client(settings, works=True) as way:
         asked, released = _settle(settings, way, channel, task)
     if json:
         content: JsonMap = {"channel": channel, "taskId": task.id, "status": delivery.status.value}

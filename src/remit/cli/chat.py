@@ -91,7 +91,7 @@ class _Chat:
 
     def _follow(self) -> None:
         """Wait until every task rests and its result was posted."""
-        while self._unfinished():
+        while self._has_unfinished_tasks():
             clock.pause(_PAUSE)
             self._news()
         # News come a moment after the event; the owner may have switched them off.
@@ -148,7 +148,7 @@ class _Chat:
                 if review.decision is None and review.about_text:
                     yield review
 
-    def _unfinished(self) -> bool:
+    def _has_unfinished_tasks(self) -> bool:
         spoken = conversations.tasks_in(self._tx, self._talk)
         # Nobody waits for what starts only later.
         now = clock.now()

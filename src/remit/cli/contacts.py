@@ -117,7 +117,7 @@ def remove(
     """Remove a contact; messages for them ask you from then on."""
     settings = app_settings.load()
     if channel or alias:
-        less = partial(edit.without, ways=channel, aliases=alias)
+        less = partial(edit.remove_from_entry, ways=channel, aliases=alias)
         kept = edit.change(settings.home / FILE, name, less)
         return out.done_with(kept.name, f"{kept.name} is in {FILE} without it.", json)
     gone = edit.drop(settings.home / FILE, name)
@@ -129,7 +129,7 @@ def _permits(name: str, policy: Policy, text: str) -> None:
 
     def act(name: _Name, channel: _Channel, /, *, json: AsJson = False) -> int:
         answer = remit_client.ask(NewPermission(name, channel, policy))
-        return out.done(json, answer, permits.sentence(answer))
+        return out.print_result(json, answer, permits.sentence(answer))
 
     act.__doc__ = text
     app.command(name)(act)
@@ -144,7 +144,7 @@ _permits("deny", Policy.DENY, "Never write to them there; such messages are refu
 
 def _contacts_json(settings: Settings) -> JsonMap:
     with open_read_only(settings.database) as tx:
-        return permits.listed(contacts_of(settings), permissions.list_permissions(tx))
+        return permits.list_contacts(contacts_of(settings), permissions.list_permissions(tx))
 
 
 def _pairs(given: tuple[str, ...], name: str) -> dict[str, str]:

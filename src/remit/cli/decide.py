@@ -148,7 +148,7 @@ def _settle(  # noqa: PLR0913 - as many as the flags
         found = tally.each(words.typed_ids(ids), partial(find_review, tx), str)
     if not found:
         return tally.end()
-    with remit_client.opened(tally.settings, works=wait) as way:
+    with remit_client.open_client(tally.settings, works=wait) as way:
 
         def one(review: Review) -> None:
             if answered is ReviewAnswer.APPROVE and review.about_text and not (json or wait):
@@ -313,7 +313,7 @@ def _settle_one(
         text = _text(review, answered)
         if review.needs_text(answered) and not text:
             return False
-        with remit_client.opened(settings) as way:
+        with remit_client.open_client(settings) as way:
             way.ask(NewDecision(str(review.id), answered, text, always))
             serves = way.serves
     except RemitError as error:

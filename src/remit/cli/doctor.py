@@ -270,7 +270,7 @@ def _files(settings: Settings) -> DoctorFinding:
 def _time(settings: Settings) -> DoctorFinding:
     now, last = clock.now(), []
     with suppress(RemitError), read_only.open_read_only(settings.database) as tx:
-        last = events.after(tx, events.last(tx) - 1, 1)
+        last = events.list_after(tx, events.last(tx) - 1, 1)
     text = f"{words.local(now)} {now.astimezone(words.owner_zone()):%Z}"
     if last and last[0].at > now:
         todo = "Set the machine's clock; times in the journal would go back."

@@ -24,7 +24,7 @@ from remit.cli.out import (
     warn,
 )
 from remit.errors import RemitError
-from remit.model.codec import JsonMap, picked
+from remit.model.codec import JsonMap, pick_fields
 from remit.operations.settings_arguments import StartCue
 from remit.settings import Settings
 from remit.settings.doors import START, FolderSettings, HookSettings, InboundRule
@@ -58,7 +58,9 @@ def door_states(settings: Settings, since: datetime) -> Iterator[DoctorFinding]:
         if not isinstance(channel, EmailSettings):
             yield ok(name, f"{_who_may_start(door)}; {tally_text}")
             continue
-        doubt = _unauthenticated([each for each in latest if each.door == name], channel.owner)
+        doubt = _newest_unauthenticated_mail(
+            [each for each in latest if each.door == name], channel.owner
+        )
         yield doubt or _mailbox(name, door, marks.get(name, {}), tally_text)
     for name, folder in settings.folders.items():
         yield _folder(name, folder, _tally_text(f"folder:{name}", tally, unkept))
@@ -79,7 +81,7 @@ def _who_may_start(door: InboundRule) -> str:
     return "contacts may start work" if door.contacts == START else "only you start work"
 
 
-def _unauthenticated(latest: Sequence[StoredCue], owner: str) -> DoctorFinding | None:
+def _newest_unauthenticated_mail(latest: Sequence[StoredCue], owner: str) -> DoctorFinding | None:
     """Return the newest mail in the owner's name, if it was not authenticated."""
     mine = (each for each in latest if owner and each.sender == owner.casefold())
     newest = next(mine, None)
@@ -172,7 +174,7 @@ def start(
     """Start work on something that came in and was only kept; still a stranger's words."""
     found = remit_client.ask(StartCue(name))
     more = f": {found['taskId']}." if found["taskId"] else f". {found['why']}"
-    return out.done(json, found, f"It is {found['fate']}{more}")
+    return out.print_result(json, found, f"It is {found['fate']}{more}")
 
 
 def _row(each: StoredCue) -> list[Piece]:
@@ -195,7 +197,7 @@ def _summary(each: StoredCue) -> str:
 
 
 def _to_json(each: StoredCue) -> JsonMap:
-    head = {"cue": each.name, **picked(each, "door sender heardAt fate why taskId")}
+    head = {"cue": each.name, **pick_fields(each, "door sender heardAt fate why taskId")}
     return {**head, "what": _summary(each)}
 
 

@@ -74,14 +74,14 @@ def remove(name: Name, /, *, json: AsJson = False) -> int:
     _find(settings, name)
     _sections(settings).remove(f"hooks.{name}")
     gone = f"{name} is gone, and its secret opens nothing any more."
-    return out.done(json, {"name": name, "removed": True}, gone)
+    return out.print_result(json, {"name": name, "removed": True}, gone)
 
 
 def _show(settings: Settings, name: str, secret: str, as_json: bool) -> int:
     where = _address(settings, name)
     content: JsonMap = {"name": name, "url": where, "secret": secret}
     shown = (f"{name} is called at {where}", f"with this secret, which is shown once. {_WHEN}")
-    return out.done(as_json, content, *shown, data=secret)
+    return out.print_result(as_json, content, *shown, data=secret)
 
 
 def _new_secret() -> str:

@@ -29,7 +29,7 @@ from remit.operations.arguments import Arguments, NewMessage, RunTask
 from remit.operations.callers import CallerRegistry
 from remit.operations.operation import Operation, OperationRequest, rows_of
 from remit.operations.settings_arguments import RebuildRecall
-from remit.operations.shapes import alike
+from remit.operations.shapes import similar_to_json
 from remit.server.files import token_of
 from remit.settings import Settings
 from remit.store import tasks
@@ -91,11 +91,15 @@ class InProcessClient:
 
     def find_like(self, like: str, limit: int) -> JsonMap:
         self._do(self._app.recollection.open())  # a search before it is open would find nothing
-        return {"alike": alike(self._do(self._app.recollection.like(like, limit)), JsonView.S3)}
+        return {
+            "alike": similar_to_json(
+                self._do(self._app.recollection.like(like, limit)), JsonView.S3
+            )
+        }
 
     def rest(self, watch: EventWatch, timeout: float | None) -> Task:
         """Work here until the task rests."""
-        return self._do(self._rest(watch, timeout))
+        return self._do(self._run_until_rest(watch, timeout))
 
     def _do(self, work: Coroutine[None, None, T]) -> T:
         return self._runner.run(work)
@@ -149,7 +153,7 @@ class InProcessClient:
     async def _get(self, task_id: TaskId) -> Task:
         return await self._app.db.read(tasks.get, task_id)
 
-    async def _rest(self, watch: EventWatch, limit: float | None) -> Task:
+    async def _run_until_rest(self, watch: EventWatch, limit: float | None) -> Task:
         await self._work()
         until = None if limit is None else clock.seconds() + limit
         while True:

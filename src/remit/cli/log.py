@@ -9,7 +9,7 @@ from remit.cli import clock, out, proof, words
 from remit.cli.lookup import PAUSE, EventWatch, database_of
 from remit.cli.out import AsJson, Id, StyledText, flag
 from remit.journal import event_words
-from remit.model.codec import Json, JsonMap, moment, picked, to_json
+from remit.model.codec import Json, JsonMap, moment, pick_fields, to_json
 from remit.model.reply import AttemptOutcome
 from remit.model.review import Review
 from remit.model.run import Event, EventKind
@@ -52,7 +52,7 @@ class _Printer:
 
     def __call__(self, event: Event) -> None:
         head, *rest = sentence(event).splitlines() or [""]
-        style = styled(event).style
+        style = styled_sentence(event).style
         when = words.local(event.at)
         out.line(StyledText(f"{when}  {_actor(event):<10}  ", "dim"), StyledText(head, style))
         for each in (*rest, *self._text_of(event).strip().splitlines()):
@@ -90,7 +90,7 @@ def why(
         because = _state_sentence(task, reviews.waiting_of(tx, task_id), now)
         if json:
             steps: list[Json] = [
-                {**picked(each, "at actor"), "event": each.kind.value, "said": sentence(each)}
+                {**pick_fields(each, "at actor"), "event": each.kind.value, "said": sentence(each)}
                 for each in happened
             ]
             priority: Json = {"said": rank, "rule": to_json(task.rule)}
@@ -107,7 +107,7 @@ def why(
             out.line(text)
         out.line()
         for event in happened:
-            out.line(StyledText(f"{words.local(event.at)}  ", "dim"), styled(event))
+            out.line(StyledText(f"{words.local(event.at)}  ", "dim"), styled_sentence(event))
     return 0
 
 
@@ -126,7 +126,7 @@ def _state_sentence(task: Task, asks: Review | None, now: datetime) -> str:
     if task.pending_reading is not None and task.status is Status.NEW:
         return "Its words are not read yet; a model reads them as soon as a Remit runs."
     if task.status in (Status.NEW, Status.READY) and planned and planned > now:
-        return f"It is planned for {words.planned(planned, now)}."
+        return f"It is planned for {words.planned_words(planned, now)}."
     if task.ended and task.result_summary:
         return f"It is {task.status.value}: {task.result_summary}"
     tries = f", after {words.count(task.attempts, 'failed attempt')}" if task.attempts else ""
@@ -148,7 +148,7 @@ def sentence(event: Event) -> str:
     return event_text_on_behalf(event, text)
 
 
-def styled(event: Event) -> StyledText:
+def styled_sentence(event: Event) -> StyledText:
     """Return the same, coloured by its meaning."""
     if event.kind is EventKind.STEP_DONE:
         return StyledText(sentence(event), "dim")
@@ -156,7 +156,7 @@ def styled(event: Event) -> StyledText:
     return StyledText(sentence(event), _STYLE.get(str(moved), ""))
 
 
-def _created(event: Event) -> str:
+def _creation_sentence(event: Event) -> str:
     source = str(event.data.get("source", ""))
     kind = source.partition(":")[0]
     by = "You created it" if kind == "manual" else f"It came in by {kind}"
@@ -164,18 +164,18 @@ def _created(event: Event) -> str:
     return f"{by}, for {words.local(moment(str(planned)))}." if planned else f"{by}."
 
 
-def _moved(event: Event) -> str:
+def _move_sentence(event: Event) -> str:
     data, to = event.data, Status(str(event.data["to"]))
     if event.actor is Actor.PRIORITISE and to is Status.READY:
         return f"Ready, with priority {data['priority']} (rule: {data['rule']})."
     if event.actor is Actor.ENGINE:
         return f"Started: {words.status_word(to)}."
     if event.actor in (Actor.OWNER, Actor.AGENT):
-        return _ordered(data, to)
-    return _ended(data, to)
+        return _order_sentence(data, to)
+    return _end_sentence(data, to)
 
 
-def _ordered(data: JsonMap, to: Status) -> str:
+def _order_sentence(data: JsonMap, to: Status) -> str:
     match to:
         case Status.PAUSED:
             return event_words.with_stop(f"Paused{_because(data)}")
@@ -187,7 +187,7 @@ def _ordered(data: JsonMap, to: Status) -> str:
             return f"May go on: {words.status_word(to)}."
 
 
-def _ended(data: JsonMap, to: Status) -> str:
+def _end_sentence(data: JsonMap, to: Status) -> str:
     text = data.get("note") or data.get("summary")
     if "crashes" in data:
         text = f"the process died {data['crashes']} times while it ran"
@@ -263,8 +263,8 @@ def _because(data: JsonMap) -> str:
 
 
 _TELL: Final[Mapping[EventKind, Callable[[Event], str]]] = {
-    EventKind.TASK_CREATED: _created,
-    EventKind.TASK_MOVED: _moved,
+    EventKind.TASK_CREATED: _creation_sentence,
+    EventKind.TASK_MOVED: _move_sentence,
     EventKind.RUN_STARTED: lambda event: (
         f"Goes on: {words.status_word(Status(str(event.data['to'])))}."
     ),
@@ -272,5 +272,5 @@ _TELL: Final[Mapping[EventKind, Callable[[Event], str]]] = {
     EventKind.RUN_SAID: _progress,
     EventKind.STEP_DONE: _step,
     EventKind.REVIEW_OPENED: _review_opened,
-    EventKind.REVIEW_DECIDED: lambda event: event_words.decided(event.data),
+    EventKind.REVIEW_DECIDED: lambda event: event_words.decision_sentence(event.data),
 }

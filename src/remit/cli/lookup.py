@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from remit.cli.words import ambiguous, letters_of, shortened
+from remit.cli.words import ambiguous, letters_of, shorten
 from remit.errors import AlreadyDecided, BadInput, Conflict, NotFound
 from remit.model.codec import stamp
 from remit.model.ids import ReviewId, TaskId
@@ -110,7 +110,7 @@ def find_review(tx: Tx, text: str) -> Review:
     if asking:
         return asking[0]
     if not fitting:
-        raise NotFound("task or review", shortened(text))
+        raise NotFound("task or review", shorten(text))
     return _open_review_of(tx, fitting[0])
 
 
@@ -124,7 +124,7 @@ def _by_review_id(tx: Tx, text: str) -> Review:
         return found
     fitting = _open_like(tx, ulid)
     if not fitting:
-        raise NotFound("open review", shortened(text))
+        raise NotFound("open review", shorten(text))
     if len(fitting) > 1:
         raise BadInput(ambiguous(text, [str(r.id) for r in fitting]), field="id")
     return fitting[0]

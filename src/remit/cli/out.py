@@ -94,7 +94,7 @@ def emit(payload: JsonMap) -> None:
     sys.stdout.flush()
 
 
-def done(as_json: bool, payload: JsonMap, *messages: str, data: str = "") -> int:
+def print_result(as_json: bool, payload: JsonMap, *messages: str, data: str = "") -> int:
     """Print a result, as JSON or as messages and data; return the exit code of success."""
     if as_json:
         emit(payload)
@@ -108,7 +108,7 @@ def done(as_json: bool, payload: JsonMap, *messages: str, data: str = "") -> int
 
 def done_with(name: str, sentence: str, as_json: bool) -> int:
     """Print what was done with something, by its name."""
-    return done(as_json, {"name": name, "detail": sentence}, sentence)
+    return print_result(as_json, {"name": name, "detail": sentence}, sentence)
 
 
 def listing(
@@ -191,12 +191,12 @@ def table(rows: Sequence[Sequence[Piece]], heads: Sequence[str] = ()) -> None:
 
 def _write(stream: TextIO, pieces: Sequence[Piece]) -> None:
     painted = is_terminal(stream) and not os.environ.get("NO_COLOR")
-    text = "".join(_painted(piece) if painted else clean(_text(piece)) for piece in pieces)
+    text = "".join(_paint(piece) if painted else clean(_text(piece)) for piece in pieces)
     stream.write(text.rstrip(" ") + "\n")
     stream.flush()
 
 
-def _painted(piece: Piece) -> str:
+def _paint(piece: Piece) -> str:
     if isinstance(piece, str):
         return clean(piece)
     code = _STYLES.get(piece.style)
@@ -278,7 +278,7 @@ def working(text: str) -> Iterator[None]:
 
 
 @contextmanager
-def measured(text: str) -> Iterator[Callable[[float], None]]:
+def progress_bar(text: str) -> Iterator[Callable[[float], None]]:
     """Show a progress bar; call the yielded function with the share that is done."""
     if not is_terminal(sys.stderr):
         yield _Quarters(text).tell

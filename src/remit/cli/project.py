@@ -58,7 +58,7 @@ def ls(*, json: AsJson = False) -> int:
         for name, each in known.items()
     ]
     empty = [] if known else ["No project is set up. `remit project add FOLDER` sets one up."]
-    return out.done(json, listed, *empty, data="\n".join(lines))
+    return out.print_result(json, listed, *empty, data="\n".join(lines))
 
 
 @app.command()

@@ -27,7 +27,7 @@ Limit = Annotated[int, number_flag("At most this many; default: 5.", "--limit", 
 def status(*, json: AsJson = False) -> int:
     """Show how many tasks the index holds, and what is wrong."""
     settings = app_settings.load()
-    with remit_client.opened(settings) as way:
+    with remit_client.open_client(settings) as way:
         state = way.recall_state()
         _show(settings, state, serves=way.serves, json=json)
     return codes.DONE
@@ -37,7 +37,7 @@ def status(*, json: AsJson = False) -> int:
 def find_(like: Like, /, *, limit: Limit = 5, json: AsJson = False) -> int:
     """Find tasks similar to a task or to some words."""
     settings = app_settings.load()
-    with remit_client.opened(settings) as way:
+    with remit_client.open_client(settings) as way:
         found = way.find_like(_task_or_words(settings, like), limit)
     with open_read_only(settings.database) as tx:
         rows = [_row(tx, each) for each in cast("list[JsonMap]", found["alike"])]
@@ -56,7 +56,10 @@ def _row(tx: Tx, each: JsonMap) -> list[Piece]:
 def rebuild(*, json: AsJson = False) -> int:
     """Rebuild the index from the tasks."""
     settings = app_settings.load()
-    with remit_client.opened(settings) as way, out.measured("Reading tasks") as report_progress:
+    with (
+        remit_client.open_client(settings) as way,
+        out.progress_bar("Reading tasks") as report_progress,
+    ):
         state = way.rebuild_recall(report_progress)
     _show(settings, state, serves=True, json=json)
     return codes.FAILED if state["trouble"] else codes.DONE
@@ -80,7 +83,7 @@ def on(*, json: AsJson = False) -> int:
         sections.set_values(settings.home / "settings.toml", chosen, DEFAULT_FILE)
         settings = app_settings.load()
     sentence = "Recall is on. A Remit that runs begins with it in a few seconds."
-    return out.done(json, {"store": settings.recall.store}, sentence)
+    return out.print_result(json, {"store": settings.recall.store}, sentence)
 
 
 def _task_or_words(settings: Settings, like: str) -> str:

@@ -154,7 +154,7 @@ def owners_zone(settings: Settings) -> ZoneInfo:
 
 
 def _time_away(task: Task, language: str) -> str:
-    near = words.near(task.scheduled_for, clock.now()) if task.scheduled_for else ""
+    near = words.distance_words(task.scheduled_for, clock.now()) if task.scheduled_for else ""
     return f" ({time_away_in_language(near, language)})" if near and not task.gaps else ""
 
 
@@ -165,9 +165,8 @@ def _clauses(receipt: JsonMap, task_id: str, language: str) -> list[list[Piece]]
     rows: list[list[Piece]] = []
     for n, clause in enumerate(mine):
         head = StyledText(say["clauses"] if n == 0 else "", "dim")
-        rows.append(
-            [head, f"{say['became_' + _outcome(clause)]}: {clause['text']}{_why(clause, language)}"]
-        )
+        became = say["became_" + _outcome(clause)]
+        rows.append([head, f"{became}: {clause['text']}{_clause_reason(clause, language)}"])
     return rows
 
 
@@ -175,7 +174,7 @@ def _outcome(clause: JsonMap) -> str:
     return str(clause["became"] or "asked")
 
 
-def _why(clause: JsonMap, language: str) -> str:
+def _clause_reason(clause: JsonMap, language: str) -> str:
     asked = clause.get("asked")
     if asked:
         head = "" if clause["became"] is None else f"{sentences(language)['became_asked']}: "
@@ -194,7 +193,7 @@ def _without_task(receipt: JsonMap, is_shown: Callable[[JsonMap], bool], *, made
         if is_shown(clause):
             continue
         head = StyledText(f"{sentences(language)['became_' + _outcome(clause)]}: ", "dim")
-        out.line("  ", head, str(clause["text"]), _why(clause, language))
+        out.line("  ", head, str(clause["text"]), _clause_reason(clause, language))
 
 
 def language_of_receipt(receipt: JsonMap) -> str:

@@ -33,7 +33,7 @@ _BY_COUNTING = "counting alone; [reflect] model asks one"
 def status(*, json: AsJson = False) -> int:
     """Show how many ended tasks are recorded, when the next reflection is, and what was learned."""
     settings = app_settings.load()
-    days, count = _written(settings.home / FOLDER)
+    days, count = _count_reflections(settings.home / FOLDER)
     with open_read_only(settings.database) as tx:
         held, due = len(changes_in_force(reflections.versions(tx))), _due(tx)
     if json:
@@ -43,7 +43,7 @@ def status(*, json: AsJson = False) -> int:
     by_model = "counting, and a model"
     for name, text in (
         ("Written", f"{words.count(count, 'ended task')} on {words.count(days, 'day')}, {FOLDER}/"),
-        ("Next look", words.planned(due, clock.now()) if due else _no_night(settings)),
+        ("Next look", words.planned_words(due, clock.now()) if due else _no_night(settings)),
         ("By", by_model if settings.reflect.model else _BY_COUNTING),
         ("Learned", f"{words.count(held, 'change')} in force; `remit rules history` lists them"),
     ):
@@ -58,7 +58,7 @@ def now(*, timeout: Timeout = None, json: AsJson = False) -> int:
     If no Remit runs here, this command does the work itself, until it asks or ends.
     """
     tally = CommandTally(app_settings.load(), json)
-    with remit_client.opened(tally.settings, works=True) as way:
+    with remit_client.open_client(tally.settings, works=True) as way:
         task = TaskId(str(way.ask(LookBack(), new_key())["id"]))
         tally.wait_for(way, task, timeout=timeout, after=0)
     return tally.end()
@@ -84,7 +84,7 @@ def _due(tx: Tx) -> datetime | None:
     return min(times, default=None)
 
 
-def _written(folder: Path) -> tuple[int, int]:
+def _count_reflections(folder: Path) -> tuple[int, int]:
     files = sorted(folder.glob("[0-9]*.jsonl")) if folder.exists() else []
     texts = (path.read_text(encoding="utf-8", errors="replace") for path in files)
     count = sum(harvest.read(line) is not None for text in texts for line in text.splitlines())

@@ -18,10 +18,10 @@ from remit.contacts import ContactBook
 from remit.contacts.book import FILE, Contacts
 from remit.errors import BadInput
 from remit.intake.admit import check_text
-from remit.intake.conditions import find_conditions, limited, read_with_quiet
+from remit.intake.conditions import apply_limits, find_conditions, read_with_quiet
 from remit.intake.extraction import Extraction
-from remit.intake.hear import planned
-from remit.intake.message import rehearsed
+from remit.intake.hear import apply_plan
+from remit.intake.message import reading_to_json
 from remit.intake.plain_reader import read_plainly
 from remit.intake.veto import held_back
 from remit.model.codec import Json, JsonMap, moment
@@ -74,9 +74,9 @@ def extract(
     def read_rest(rest: str) -> Extraction:
         found = read_plainly(rest, now=at, zone=zone, book=book)
         limits = find_conditions(rest, book, at, zone, found.texts)
-        return limited(held_back(found, rest, book), limits)
+        return apply_limits(held_back(found, rest, book), limits)
 
-    result = rehearsed(read_with_quiet(words, book, read_rest))
+    result = reading_to_json(read_with_quiet(words, book, read_rest))
     if json:
         out.emit(result)
     else:
@@ -100,7 +100,7 @@ def gate(
         else:
             out.line(StyledText(judged.reason, "yellow"))
         return codes.WAITS
-    return out.done(json, {"verdict": "pass", "deliverable": judged.text}, data=judged.text)
+    return out.print_result(json, {"verdict": "pass", "deliverable": judged.text}, data=judged.text)
 
 
 def rehearse_words(
@@ -113,9 +113,9 @@ def rehearse_words(
 
     def read_rest(rest: str) -> Extraction:
         found = read_plainly(rest, now=clock.now(), zone=zone, book=book)
-        return held_back(planned(found, at, book.home, repeats), rest, book)
+        return held_back(apply_plan(found, at, book.home, repeats), rest, book)
 
-    return rehearsed(read_with_quiet(words, book, read_rest))
+    return reading_to_json(read_with_quiet(words, book, read_rest))
 
 
 def _zone(name: str) -> ZoneInfo:

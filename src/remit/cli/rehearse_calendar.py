@@ -48,7 +48,7 @@ def calendar(
     zone = find_owner_zone(settings.zone).zone if tz is None else zone_of(tz)
     morning = settings.calendar.morning if all_day_at is None else _hour(all_day_at)
     first = _from(since, zone)
-    window = TimeWindow(first, _to(until, zone) if until else first + AHEAD)
+    window = TimeWindow(first, _end_moment(until, zone) if until else first + AHEAD)
     if window.until <= window.since:
         raise BadInput("--to is not after --from; the later day is --to.", field="to")
     found = expand.slots(
@@ -110,7 +110,7 @@ def _from(text: str | None, zone: ZoneInfo) -> datetime:
     return moment(text) if day is None else datetime.combine(day, time(), zone)
 
 
-def _to(text: str, zone: ZoneInfo) -> datetime:
+def _end_moment(text: str, zone: ZoneInfo) -> datetime:
     """Return the end: a day counts whole, a time is exact."""
     day = _day(text)
     return moment(text) if day is None else datetime.combine(day + _DAY, time(), zone)

@@ -52,7 +52,7 @@ class RemitClient(Protocol):
 
 
 @contextmanager
-def opened(settings: Settings, *, works: bool = False) -> Iterator[RemitClient]:
+def open_client(settings: Settings, *, works: bool = False) -> Iterator[RemitClient]:
     """Open a client; `works`: tasks may have to run in this process."""
     furnish(settings)
     with ExitStack() as stack:
@@ -61,14 +61,14 @@ def opened(settings: Settings, *, works: bool = False) -> Iterator[RemitClient]:
 
 def ask(arguments: Arguments) -> JsonMap:
     """Have one operation done."""
-    with opened(load()) as client:
+    with open_client(load()) as client:
         return client.ask(arguments)
 
 
 def rehearse(settings: Settings, message: NewMessage) -> JsonMap:
     """What would become of some words, with the book and the channels that are here."""
     if home.is_locked(settings.home):
-        with opened(settings) as way:
+        with open_client(settings) as way:
             return way.ask(message)
     from remit.cli.rehearse import rehearse_words  # noqa: PLC0415 - the whole reader
 

@@ -165,8 +165,8 @@ class RemoteClient:
                 self.close()
                 tries += 1
                 if tries == _MAX_TRIES or not request.repeatable:
-                    raise Unreachable(self.url, why(error)) from None
-                self._reopen()
+                    raise Unreachable(self.url, error_words(error)) from None
+                self._reconnect()
                 continue
             if status != HTTPStatus.CONFLICT or _IN_FLIGHT not in raw:
                 return status, raw
@@ -212,7 +212,7 @@ class RemoteClient:
             out.hint("Remit is still at work on this request; Ctrl-C stops waiting.")
         self._silences += 1
 
-    def _reopen(self) -> None:
+    def _reconnect(self) -> None:
         """Find the Remit of this directory again: it may have restarted on another port."""
         until = clock.seconds() + RECONNECT_SECONDS
         while isinstance(found := _open(self._home), str):
@@ -291,9 +291,9 @@ def _open(home: Path) -> tuple[ServerAddress, http.client.HTTPConnection] | str:
     try:
         connection.connect()
     except OSError as error:
-        return f"{url}: {why(error)}"
+        return f"{url}: {error_words(error)}"
     return ServerAddress(url, token), connection
 
 
-def why(error: Exception) -> str:
+def error_words(error: Exception) -> str:
     return (str(error) or type(error).__name__).removesuffix(".") + "."

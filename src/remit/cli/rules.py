@@ -225,7 +225,7 @@ def priority(
     line = match.rule.line if match.rule else None
     by: JsonMap = {"name": rule.name, "because": rule.because, "line": line}
     asks = ["A model would be asked how urgent it is; --score says what it would answer."]
-    return out.done(
+    return out.print_result(
         json,
         {"priority": level, "rule": by, "asksScore": match.unsure},
         *asks if match.unsure else (),

@@ -75,7 +75,7 @@ def listed(
         found = series.list_series(tx, ended=ended, limit=_MOST)
         events = agenda.next_of_each(tx, now, _MOST)
         content: JsonMap = {
-            "series": [shapes.listed(tx, each, now, 1) for each in found],
+            "series": [shapes.series_to_json(tx, each, now, 1) for each in found],
             "events": [_event(each, settings) for each in events],
         }
         rows = [_row(tx, each, now, _zone(settings)) for each in found]
@@ -161,7 +161,7 @@ def show(
     with open_read_only(settings.database) as tx:
         found = series.find(tx, _find_series(tx, series_id))
         if json:
-            out.emit(shapes.whole(tx, found.id, now))
+            out.emit(shapes.series_with_history(tx, found.id, now))
             return codes.DONE
         became = series_orders.slots_of_series(
             tx, found.id, now - timedelta(days=days), now + timedelta(seconds=1)
@@ -268,11 +268,11 @@ def _change(text: str, kind: Callable[[str], SeriesArguments], *, json: bool) ->
     settings = app_settings.load()
     with open_read_only(settings.database) as tx:
         series_id = _find_series(tx, text)
-    with remit_client.opened(settings) as way:
+    with remit_client.open_client(settings) as way:
         way.ask(kind(series_id))
     with open_read_only(settings.database) as tx:
         found = series.find(tx, series_id)
-        series_json = shapes.listed(tx, found, clock.now(), 1)
+        series_json = shapes.series_to_json(tx, found, clock.now(), 1)
         row = _row(tx, found, clock.now(), _zone(settings))
     return out.listing(json, series_json, [row])
 
@@ -293,7 +293,7 @@ def _find_series(tx: Tx, text: str) -> SeriesId:
             field="id",
         )
     if task.series_id is None:
-        raise NotFound("series", cli_words.shortened(text))
+        raise NotFound("series", cli_words.shorten(text))
     return task.series_id
 
 

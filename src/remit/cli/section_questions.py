@@ -34,12 +34,12 @@ def _ask_field(form: SectionForm, field: SettingField) -> object:
     while True:
         text = ask(field.label, hint, form.shown(field))
         try:
-            return _checked(field, text)
+            return _parse_answer(field, text)
         except BadInput as bad:
             out.hint(str(bad), "yellow")
 
 
-def _checked(field: SettingField, text: str) -> object:
+def _parse_answer(field: SettingField, text: str) -> object:
     if field.choices and text not in field.choices:
         raise BadInput(f"{text!r:.40} is none of {', '.join(field.choices)}.")
     if field.required and not text:
@@ -66,7 +66,7 @@ def save(form: SectionForm, values: dict[str, object]) -> None:
         from remit.cli.brain import fetch_local_model  # noqa: PLC0415 - for who has none yet
 
         fetch_local_model(app_settings.load())
-    with remit_client.opened(app_settings.load()) as way:
+    with remit_client.open_client(app_settings.load()) as way:
         answer = way.ask(ChangeSection(form.section, values))
     out.hint(str(answer["detail"]), "green")
     if "secret" in answer:

@@ -41,7 +41,7 @@ def setup(
         return contacts.remove(section.partition(".")[2], json=json)
     if remove:
         answer = remit_client.ask(RemoveSection(section))
-        return out.done(json, answer, str(answer["detail"]))
+        return out.print_result(json, answer, str(answer["detail"]))
     if test:
         return _test(section, as_json=json)
     if not sys.stdin.isatty():
@@ -55,7 +55,7 @@ def setup(
     _ask_section("brain")
     _headline("3 of 3: where to reach you")
     _ask_section(CHANNELS)
-    with remit_client.opened(app_settings.load()) as way:
+    with remit_client.open_client(app_settings.load()) as way:
         serves = way.serves
     out.line("That is all.", " Remit is up." if serves else " Now start it with `remit up`.")
     return codes.DONE

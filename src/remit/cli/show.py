@@ -275,7 +275,7 @@ def list_files(
         f"{'out' if each.made else 'in':3}  {each.size_text:>9}  {each.sha256[:12]}  {each.name}"
         for each in found
     )
-    return out.done(json, {"files": [*map(to_json, found)]}, data="\n".join(lines))
+    return out.print_result(json, {"files": [*map(to_json, found)]}, data="\n".join(lines))
 
 
 def _save_file(
@@ -294,4 +294,4 @@ def _save_file(
     except OSError as error:
         raise BadInput(f"{target} was not written: {error.strerror}.", field="to") from None
     payload = cast("JsonMap", to_json(fits[-1]))
-    return out.done(json, {"saved": str(target), **payload}, data=str(target))
+    return out.print_result(json, {"saved": str(target), **payload}, data=str(target))

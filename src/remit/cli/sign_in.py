@@ -49,11 +49,11 @@ def connect(
     client = client_of(chosen, MAIL, kept.find)
     user = str(getattr(section, "user", ""))
     sign_in(client, kept, chosen.token, user, browser=browser)
-    with remit_client.opened(settings) as way:
+    with remit_client.open_client(settings) as way:
         released = notice_state.release(settings, way, name)
     more = f"; {words.count(released, 'task')} that waited goes on" if released else ""
     sentence = f"{name} is connected with {client.called}{more}."
-    return out.done(json, {"channel": name, "released": released}, sentence)
+    return out.print_result(json, {"channel": name, "released": released}, sentence)
 
 
 def disconnect(
@@ -74,7 +74,7 @@ def disconnect(
     kept.drop(chosen.token)
     where = f" and at {client.called}" if revoked else f". At {client.called} remove the app too"
     sentence = f"The sign-in of {name} is gone here{where}."
-    return out.done(json, {"channel": name, "revoked": revoked}, sentence)
+    return out.print_result(json, {"channel": name, "revoked": revoked}, sentence)
 
 
 def add_mail(
@@ -116,7 +116,7 @@ def connect_calendar(
     kept = secrets_of(settings.home)
     client = client_of(server.oauth, CALENDAR, kept.find)
     sign_in(client, kept, server.oauth.token, server.user, browser=True)
-    return out.done(json, {"account": name}, f"{name} is connected with {client.called}.")
+    return out.print_result(json, {"account": name}, f"{name} is connected with {client.called}.")
 
 
 def sign_in(client: OAuthClient, kept: Secrets, name: str, user: str, *, browser: bool) -> None:

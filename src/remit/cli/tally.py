@@ -45,7 +45,7 @@ class CommandTally(Struct):
             try:
                 done.append(act(item))
             except RemitError as error:
-                self._failed(name(item), error)
+                self._report_failure(name(item), error)
         return done
 
     def show_task(self, task_id: TaskId) -> None:
@@ -79,7 +79,7 @@ class CommandTally(Struct):
             out.emit({"tasks": self.shown, "problems": self.problems})
         return self.code
 
-    def _failed(self, name: str, error: RemitError) -> None:
+    def _report_failure(self, name: str, error: RemitError) -> None:
         out.say(StyledText(str(error), "yellow" if isinstance(error, OwnerMustAnswer) else "red"))
         code = codes.of_error(error)
         kind, text = codes.problem_type(error), out.clean(str(error))
@@ -131,7 +131,8 @@ def _tell(event: Event) -> None:
         return  # its question follows below, with the possible answers
     head, *_ = log.sentence(event).splitlines() or [""]
     out.say(
-        StyledText(f"{words.clock(event.at)}  ", "dim"), StyledText(head, log.styled(event).style)
+        StyledText(f"{words.clock(event.at)}  ", "dim"),
+        StyledText(head, log.styled_sentence(event).style),
     )
 
 
@@ -147,7 +148,7 @@ def _result(tx: Tx, task: Task) -> None:
     sent = [delivery for delivery in task.delivery if delivery.sent_at is not None]
     if task.status is not Status.COMPLETED or not (sent or task.tool_output):
         ended = events.last_of_task(tx, task.id, 1)
-        out.line(StyledText(f"Task {task.id}: ", "dim"), log.styled(ended[-1]))
+        out.line(StyledText(f"Task {task.id}: ", "dim"), log.styled_sentence(ended[-1]))
         return
     for body in dict.fromkeys(delivery.body or "" for delivery in sent):
         out.line(body)

@@ -42,7 +42,7 @@ def _on_each(kind: Callable[[str], TaskArguments], text: str) -> Command:
     def act(*ids: Ids, json: AsJson = False) -> int:
         tally = CommandTally(app_settings.load(), json)
         if found := _find_tasks(ids, tally):
-            with remit_client.opened(tally.settings) as way:
+            with remit_client.open_client(tally.settings) as way:
 
                 def one(task_id: TaskId) -> None:
                     way.ask(kind(task_id))
@@ -94,7 +94,7 @@ def _start(
     found = _find_tasks(ids, tally)
     if not found:
         return tally.end()
-    with remit_client.opened(tally.settings, works=True) as way:
+    with remit_client.open_client(tally.settings, works=True) as way:
         stays = wait or (begin is _run_now and not way.serves)
 
         def one(task_id: TaskId) -> None:
@@ -148,7 +148,7 @@ def edit(  # noqa: PLR0913 - all that may be changed
     tally = CommandTally(app_settings.load(), json)
     with open_read_only(tally.settings.database) as tx:
         found = words.find_task(tx, task)
-    with remit_client.opened(tally.settings) as way:
+    with remit_client.open_client(tally.settings) as way:
         way.ask(EditTask(found, title, text, stamp(start) if start else None, priority))
     tally.show_task(found)
     return tally.end()

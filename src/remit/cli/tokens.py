@@ -50,7 +50,7 @@ def add(
     """Create a token and print its secret, this once."""
     made = remit_client.ask(NewToken(name, [*dict.fromkeys(scope)], agent, days))
     shown = f"{name} may {' and '.join(_scopes(made))}. This is shown once:"
-    return out.done(json, made, shown, data=str(made["secret"]))
+    return out.print_result(json, made, shown, data=str(made["secret"]))
 
 
 @app.command()
@@ -60,7 +60,7 @@ def revoke(name: Annotated[str, flag("Its name or its id.")], /, *, json: AsJson
     if not found:
         raise NotFound("token", name)
     gone = remit_client.ask(RevokeToken(found[0].id))
-    return out.done(json, gone, f"{found[0].name} opens nothing any more.")
+    return out.print_result(json, gone, f"{found[0].name} opens nothing any more.")
 
 
 def _tokens() -> list[ApiToken]:
@@ -97,10 +97,12 @@ def password(
         raise BadInput("The password is empty. `--remove` takes one back.", field="password")
     answer = remit_client.ask(SetPassword(value))
     if remove:
-        return out.done(json, answer, "The password is removed.")
+        return out.print_result(json, answer, "The password is removed.")
     where = app_settings.load().server.public_url
     hint = "`remit setup server` sets the address that your phone opens."
-    return out.done(json, answer, "The password is set.", f"Sign in at {where}." if where else hint)
+    return out.print_result(
+        json, answer, "The password is set.", f"Sign in at {where}." if where else hint
+    )
 
 
 _ONE_MORE: Final = 2  # the line end, and one to notice that there are too many
@@ -115,7 +117,7 @@ def secret_names(*, json: AsJson = False) -> int:
     stored = _store()
     found, where = stored.names(), stored.where
     content: JsonMap = {"names": [*found], "kept_in": where}
-    return out.done(json, content, f"{len(found)} in {where}.", data="\n".join(found))
+    return out.print_result(json, content, f"{len(found)} in {where}.", data="\n".join(found))
 
 
 @secrets_app.command("set")

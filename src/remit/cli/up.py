@@ -164,7 +164,9 @@ def open_(
         found.close()
     shown = not print_ and has_screen() and webbrowser.open(link)
     opened = ["Opened in your browser. If nothing shows, this link does the same, once:"]
-    return out.done(json, {"url": link, "opened": shown}, *opened if shown else (), data=link)
+    return out.print_result(
+        json, {"url": link, "opened": shown}, *opened if shown else (), data=link
+    )
 
 
 def has_screen() -> bool:
@@ -242,7 +244,7 @@ def remove(*, json: AsJson = False) -> int:
     if _has_systemd():
         _systemctl("daemon-reload")
     sentence = f"{path} is removed. Tasks and settings stay where they are."
-    return out.done(json, {"unit": str(path), "removed": True}, sentence)
+    return out.print_result(json, {"unit": str(path), "removed": True}, sentence)
 
 
 def unit_path(environ: Mapping[str, str]) -> Path:
@@ -252,11 +254,11 @@ def unit_path(environ: Mapping[str, str]) -> Path:
 
 def unit_text(settings: Settings, command: list[str]) -> str:
     """Return the unit; systemd reads % as the beginning of a name of its own."""
-    words = " ".join(_quoted(word) for word in command)
-    return _TEXT.format(command=words, home=_quoted(f"REMIT_HOME={settings.home}"))
+    words = " ".join(_quote_for_systemd(word) for word in command)
+    return _TEXT.format(command=words, home=_quote_for_systemd(f"REMIT_HOME={settings.home}"))
 
 
-def _quoted(word: str) -> str:
+def _quote_for_systemd(word: str) -> str:
     escaped = word.replace("\\", "\\\\").replace('"', '\\"').replace("%", "%%").replace("$", "$$")
     return f'"{escaped}"' if escaped != shlex.quote(escaped) else escaped
 

@@ -19,7 +19,7 @@ from remit.cli.out import Piece, StyledText
 from remit.errors import BadInput, HomeLocked
 from remit.journal.follow import NEWS_SECONDS
 from remit.journal.scribe import FOLDER, keep_logs, keep_queue
-from remit.journal.telemetry import NoOtlp, Telemetry, configured, flush, keep_told
+from remit.journal.telemetry import NoOtlp, Telemetry, configured_exporter, flush, keep_told
 from remit.model.codec import JsonMap
 from remit.model.status import ACTIVE, Status
 from remit.notify import TerminalRemark
@@ -142,7 +142,7 @@ class UpProcess:
         before = await app.db.read(_task_counts, app.clock.now())
         pages = pages_url(self._settings, int(url.rpartition(":")[2]))
         link = await self._callers(app, pages).link()
-        telemetry = _collected()
+        telemetry = _find_telemetry()
         await self._start(app, since, telemetry)
         self._say_up(url, link, before) if first else self._say_again()
         stop = asyncio.create_task(self._stop.wait())
@@ -164,14 +164,16 @@ class UpProcess:
         if isinstance(closed[0], Exception):
             raise closed[0]
 
-    def _changed(self, settings: Settings) -> None:
+    def _take_new_settings(self, settings: Settings) -> None:
         if not self._new.done():
             self._new.set_result(settings)
 
     async def _start(self, app: App, since: int, telemetry: Telemetry | None) -> None:
         await start(app)
         await watch(app)
-        self._reload = SettingsReload(app, self._settings, self._changed, refused=self._refused)
+        self._reload = SettingsReload(
+            app, self._settings, self._take_new_settings, refused=self._refused
+        )
         self._reload.start()
         follow(app, since, self._say, telemetry)
 
@@ -286,10 +288,10 @@ def redact_logs(hide: Redactor) -> None:
         logging.lastResort.addFilter(RedactingFilter(hide))
 
 
-def _collected() -> Telemetry | None:
+def _find_telemetry() -> Telemetry | None:
     """Return the telemetry if configured; say if it is not installed."""
     try:
-        return configured()
+        return configured_exporter()
     except NoOtlp as missing:
         out.hint(str(missing), "yellow")
         return None
@@ -345,5 +347,7 @@ class ServeProcess(UpProcess):
     async def _start(self, app: App, since: int, telemetry: Telemetry | None) -> None:
         del since, telemetry  # the workers write logs
         start_upkeep(app)
-        self._reload = SettingsReload(app, self._settings, self._changed, refused=self._refused)
+        self._reload = SettingsReload(
+            app, self._settings, self._take_new_settings, refused=self._refused
+        )
         self._reload.start()

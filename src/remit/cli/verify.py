@@ -66,16 +66,16 @@ def verify(  # noqa: PLR0913 - one flag a line, as they stand in the help
         )
     commit = project_files.resolve_commit(where, base) if base is not None else None
     before = commit or _head(where)
-    changed = _changed(where, files or [], before)
+    changed = _changed_files(where, files or [], before)
     wanted = _read_contract(contract) if contract else _draft_contract(where, changed, before)
-    may_change = _intended(intended or (), changed, commit)
+    may_change = _check_intended_files(intended or (), changed, commit)
     also = _contract_path(contract, where)
     terms = SuiteTerms(commit, may_change, also=also, before=before, whole=not quick)
     chosen = _project(where, seconds)
     work = _Work(where, wanted, terms, chosen, changed, quiet=json, late=all_)
     verdict = asyncio.run(work.verify())
     if json:
-        out.emit(_as_json(wanted, verdict))
+        out.emit(_verdict_to_json(wanted, verdict))
     else:
         _tell(wanted, verdict, _changed_checks(where, terms))
     return codes.DONE if verdict.passed else codes.FAILED
@@ -119,10 +119,10 @@ class _Work(Struct, frozen=True):
         for number, place in enumerate(order, start=1):
             if not self.quiet:
                 out.say(f"{number}/{len(criteria)} {criteria[place].activity} …")
-            found[place] = await self._one(check, ways, criteria[place])
+            found[place] = await self._check_criterion(check, ways, criteria[place])
         return contracts.Verdict(tuple(found[place] for place in sorted(found)), clock.now())
 
-    async def _one(
+    async def _check_criterion(
         self, check: CommandCheck, ways: ProjectCommands, criterion: contracts.Criterion
     ) -> contracts.Finding:
         if criterion.timing is contracts.Timing.DEFERRED:
@@ -190,7 +190,7 @@ def _head(where: Path) -> str | None:
     return None
 
 
-def _changed(where: Path, files: Sequence[str], before: str | None) -> tuple[str, ...]:
+def _changed_files(where: Path, files: Sequence[str], before: str | None) -> tuple[str, ...]:
     if files or before is None:
         return tuple(files)
     return project_files.changed_files(where, project_files.files_at_commit(where, before))
@@ -214,7 +214,9 @@ def _draft_contract(
     return contract.draft_contract(asked, activities.default_activities(), clock.now()).contract
 
 
-def _intended(named: Sequence[str], changed: Sequence[str], commit: str | None) -> tuple[str, ...]:
+def _check_intended_files(
+    named: Sequence[str], changed: Sequence[str], commit: str | None
+) -> tuple[str, ...]:
     """Return the files whose change is intended; naming an unchanged one is an error."""
     if named and commit is None:
         sentence = "--intended needs --base: without it all files are used as they are now."
@@ -268,7 +270,7 @@ def _tell(contract: contracts.Contract, verdict: contracts.Verdict, caution: str
         out.line(StyledText(f"{partly[:1].upper()}{partly[1:]}.", style))
 
 
-def _as_json(contract: contracts.Contract, verdict: contracts.Verdict) -> JsonMap:
+def _verdict_to_json(contract: contracts.Contract, verdict: contracts.Verdict) -> JsonMap:
     return {
         "verificationContract": s3_contract(contract),
         "verificationResults": s3_results(verdict),

@@ -167,14 +167,14 @@ def local(moment: datetime) -> str:
     return f"{moment.astimezone(owner_zone()):%Y-%m-%d %H:%M:%S}"
 
 
-def near(moment: datetime, now: datetime) -> str:
+def distance_words(moment: datetime, now: datetime) -> str:
     """Return how far away a moment is, if it is near enough."""
     return relative(moment, now) if abs(moment - now) <= _LONG_AGO else ""
 
 
-def planned(moment: datetime, now: datetime) -> str:
+def planned_words(moment: datetime, now: datetime) -> str:
     """Return a future moment, and how far away it is if near enough."""
-    away = near(moment, now)
+    away = distance_words(moment, now)
     return f"{local(moment)} ({away})" if away else local(moment)
 
 
@@ -195,16 +195,16 @@ def _answer_command(review: Review, answer: ReviewAnswer) -> str:
     text = ANSWERS[answer].command
     if answer is ReviewAnswer.DROP and review.needs_text(answer):
         text = f'{text} -m "…"'
-    has_own = _about(review) in _MEANINGS
+    has_own = _kind_of_subject(review) in _MEANINGS
     return f"{text}  ({answer_meaning(review, answer)})" if has_own else text
 
 
 def answer_meaning(review: Review, answer: ReviewAnswer) -> str:
     """Return what an answer means for this question."""
-    return _MEANINGS.get(_about(review), {}).get(answer, ANSWERS[answer].meaning)
+    return _MEANINGS.get(_kind_of_subject(review), {}).get(answer, ANSWERS[answer].meaning)
 
 
-def _about(review: Review) -> str:
+def _kind_of_subject(review: Review) -> str:
     return (review.about or "").partition(":")[0]
 
 
@@ -222,7 +222,7 @@ def typed_ids(given: Sequence[str]) -> list[str]:
     found: list[str] = []
     for word in given:
         if word.startswith("-") and word != "-":
-            sentence = f"{shortened(word)} is no option of this command; --help lists them."
+            sentence = f"{shorten(word)} is no option of this command; --help lists them."
             raise BadInput(sentence, field="id")
         found += sys.stdin.read().split() if word == "-" else [word]
     if not found:
@@ -235,7 +235,7 @@ def find_task(tx: Tx, text: str) -> TaskId:
     ulid = letters_of(text, "task")
     fitting = list(tasks.ids_like(tx, f"task-{ulid}"))
     if not fitting:
-        raise NotFound("task", shortened(text))
+        raise NotFound("task", shorten(text))
     if len(fitting) > 1:
         raise BadInput(ambiguous(text, fitting), field="id")
     return fitting[0]
@@ -264,7 +264,7 @@ def letters_of(text: str, prefix: str) -> str:
     letters = text.strip().upper().removeprefix(f"{prefix.upper()}-")
     if not _LETTERS.fullmatch(letters):
         sentence = (
-            f"{shortened(text)!r} is not the beginning of an id; "
+            f"{shorten(text)!r} is not the beginning of an id; "
             f"one looks like {prefix}-01JZ8Q4Y7N8WZ0V5T3K2M1P9RA. `{_SHOWN_BY[prefix]}` shows them."
         )
         raise BadInput(sentence, field="id")
@@ -272,8 +272,8 @@ def letters_of(text: str, prefix: str) -> str:
 
 
 def ambiguous(text: str, fitting: Sequence[str]) -> str:
-    return f"{shortened(text)!r} fits several: {', '.join(fitting)}. Type more of it."
+    return f"{shorten(text)!r} fits several: {', '.join(fitting)}. Type more of it."
 
 
-def shortened(text: str) -> str:
+def shorten(text: str) -> str:
     return text if len(text) <= 60 else text[:57] + "..."  # noqa: PLR2004

@@ -52,7 +52,9 @@ async def put_quiet(path: Path, rule: ContactRule) -> str:
     return f"{made.name} gets nothing at these times: {', '.join(made.quiet.texts)}."
 
 
-def without(entry: ContactEntry, ways: Iterable[str], aliases: Iterable[str] = ()) -> ContactEntry:
+def remove_from_entry(
+    entry: ContactEntry, ways: Iterable[str], aliases: Iterable[str] = ()
+) -> ContactEntry:
     """Return an entry without an address or an alias."""
     gone, names = frozenset(ways), frozenset(map(fold, aliases))
     for each in sorted(gone - entry.lines.keys()):
@@ -121,7 +123,7 @@ def _with_entry(raw: bytes, place: int | None, entry: ContactEntry | None) -> by
     """Return the file with one entry changed, removed, or added at the end."""
     lines = raw.decode("utf-8").splitlines(keepends=True)
     column, spans = _spans(raw.decode("utf-8"))
-    written = [] if entry is None else [" " * column + line for line in _written(entry)]
+    written = [] if entry is None else [" " * column + line for line in _entry_lines(entry)]
     if place is not None:
         first, last = spans[place]
     else:
@@ -163,7 +165,7 @@ def _last(node: object) -> int:
     return end.line - 1 if end.column == 0 and end.line > node.start_mark.line else end.line
 
 
-def _written(entry: ContactEntry) -> list[str]:
+def _entry_lines(entry: ContactEntry) -> list[str]:
     import yaml  # noqa: PLC0415 - as above
 
     fields: dict[str, object] = {"name": entry.name}

@@ -34,7 +34,9 @@ class Permits:
         reach = self._reach(contact, channel)
         permission = Permission(reach.name, channel, reach.address or "", policy)
         await self._db.write(permissions.put, permission, self._clock.now())
-        holds = policy_of(reach, channel, await self._db.read(permissions.on, channel))
+        holds = policy_of(
+            reach, channel, await self._db.read(permissions.list_for_channel, channel)
+        )
         return {"name": reach.name, "channel": channel, "policy": policy, "holds": holds}
 
     async def switch_on(self, channel: str) -> JsonMap:
@@ -62,9 +64,9 @@ class Permits:
 
     def addressed(self, task: Task) -> Task:
         """Return the task with the current address of each recipient."""
-        return replace(task, delivery=tuple(self._addressed(each) for each in task.delivery))
+        return replace(task, delivery=tuple(self._with_address(each) for each in task.delivery))
 
-    def _addressed(self, delivery: Delivery) -> Delivery:
+    def _with_address(self, delivery: Delivery) -> Delivery:
         if delivery.recipient is None:
             return delivery
         reach = self._contacts.find(delivery.recipient, delivery.channel)
@@ -72,7 +74,7 @@ class Permits:
 
     async def listed(self) -> JsonMap:
         """Return everyone in the book, and every permission for someone who is not in it."""
-        return listed(self._contacts, await self._db.read(permissions.list_permissions))
+        return list_contacts(self._contacts, await self._db.read(permissions.list_permissions))
 
     def _reach(self, contact: str, channel: str) -> Reach:
         self._check_channel(channel)
@@ -117,7 +119,7 @@ def _switched_on(tx: Tx, channel: str, now: datetime) -> int | None:
     return len(waiting)
 
 
-def listed(contacts: Contacts, standing: Sequence[Permission]) -> JsonMap:
+def list_contacts(contacts: Contacts, standing: Sequence[Permission]) -> JsonMap:
     """Return the book with the policy for each address, in file order; then those not in it."""
     entries = contacts.entries()
     people: list[Json] = [_contact_json(contacts, each, standing) for each in entries]

@@ -77,7 +77,7 @@ async def answer(mind: AnsweringBrain, asked: QuestionContext) -> ModelAnswer:
         if not reply.calls:
             return _model_answer(reply, read)
         results = [await _look(mind, call) for call in reply.calls]
-        read += [found for call in reply.calls for found in _named(call)]
+        read += [found for call in reply.calls for found in _task_of_call(call)]
         words = _goes_on(words, reply, results)
     return ModelAnswer("", tuple(read), "The model looked things up without an end.")
 
@@ -119,7 +119,7 @@ async def _look(mind: AnsweringBrain, call: ToolCall) -> ToolResult:
         return ToolResult(call.id, str(wrong), failed=True)
 
 
-def _named(call: ToolCall) -> Iterator[TaskId]:
+def _task_of_call(call: ToolCall) -> Iterator[TaskId]:
     """Yield the task a tool call read, so that the answer is checked against it."""
     try:
         yield task_id(str(call.args["task_id"]))
@@ -203,33 +203,39 @@ def _claim(words: Sequence[str], *, ours: bool) -> PromiseKind | None:
     """
     first, all_words = set(words[:2]), set(words)
     ours = ours or bool(
-        all_words & _listed("us") or first & _listed("it") or all_words & _listed("things")
+        all_words & _listed_words("us")
+        or first & _listed_words("it")
+        or all_words & _listed_words("things")
     )
     for claim in (each for each in PromiseKind if each is not PromiseKind.PROMISED):
-        verbs = _listed(claim)
+        verbs = _listed_words(claim)
         for at, word in enumerate(words):
-            alone = at == 0 or word in _listed("first_person")
+            alone = at == 0 or word in _listed_words("first_person")
             if word in verbs and (alone or ours) and _is_told(words, at):
                 return claim
     return PromiseKind.PROMISED if _promises(words) else None
 
 
-def _listed(name: str) -> frozenset[str]:
+def _listed_words(name: str) -> frozenset[str]:
     return words_in_all("promise", name)
 
 
 def _promises(words: Sequence[str]) -> bool:
     """Whether the sentence promises that one of us will do something later."""
     for at, word in enumerate(words):
-        if " ".join(words[at : at + 2]) in _listed("will") or word in _listed("will"):
+        if " ".join(words[at : at + 2]) in _listed_words("will") or word in _listed_words("will"):
             after = words[at + 1 : at + 1 + 2 * _NEAR]
-            return bool(set(after) & _listed("does")) and not set(after) & _listed("not")
+            return bool(set(after) & _listed_words("does")) and not set(after) & _listed_words(
+                "not"
+            )
     return False
 
 
 def _is_told(words: Sequence[str], at: int) -> bool:
     """Whether a verb is stated as done: not negated, wished or future."""
-    return not set(words[max(0, at - _NEAR) : at]) & (_listed("not") | _listed("unreal"))
+    return not set(words[max(0, at - _NEAR) : at]) & (
+        _listed_words("not") | _listed_words("unreal")
+    )
 
 
 def _borne_out(
@@ -272,7 +278,7 @@ def _sent(task: Task, sentence: str, owner: str) -> bool:
     people = {word for each in went for word in words_of(each.recipient or owner)}
     ways = {word for each in went for word in words_of(each.channel)}
     named = {fold(name) for name in _TO.findall(_QUOTED.sub(" ", sentence))}
-    return bool(went) and all(name in people | ways | _listed("you") for name in named)
+    return bool(went) and all(name in people | ways | _listed_words("you") for name in named)
 
 
 def _in_time(sentence: str, task: Task, zone: ZoneInfo) -> bool:

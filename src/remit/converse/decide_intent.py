@@ -9,7 +9,7 @@ from datetime import datetime
 from typing import Final
 
 from remit.converse import intent, meaning, records
-from remit.converse.intent import AMEND, MOVE_RUN, Intent, IntentKind, moved, ref_of
+from remit.converse.intent import AMEND, MOVE_RUN, Intent, IntentKind, intent_of_new_time, ref_of
 from remit.converse.meaning import Retraction, TaskAction, is_phrase, words_of
 from remit.converse.orders import read_order, read_reply
 from remit.converse.scene import ConversationScene, MessageIntake
@@ -33,7 +33,7 @@ def decide(scene: ConversationScene, ear: MessageIntake, now: datetime) -> Inten
     if ATTACHMENTS in scene.turn.context:
         return Intent(IntentKind.HEAR, text=scene.turn.content, ref=ref_of(scene))
     return (
-        _settled(scene, ear, now)
+        _intent_of_answer(scene, ear, now)
         or read_reply(scene)
         or read_order(scene, ear, now)
         or _answer(scene, ear)
@@ -45,7 +45,7 @@ def decide(scene: ConversationScene, ear: MessageIntake, now: datetime) -> Inten
 # What talk itself had asked -----------------------------------------------------------------------
 
 
-def _settled(scene: ConversationScene, ear: MessageIntake, now: datetime) -> Intent | None:
+def _intent_of_answer(scene: ConversationScene, ear: MessageIntake, now: datetime) -> Intent | None:
     """Return what the owner's words make of the last question, if they answer it."""
     pending = scene.pending
     if pending is None:
@@ -59,10 +59,10 @@ def _settled(scene: ConversationScene, ear: MessageIntake, now: datetime) -> Int
     if asks.get("review"):
         answered = Intent(IntentKind.ANSWER, review=str(asks["review"]), text=str(asks["text"]))
         return answered if is_phrase("answer", words) else None
-    return _chosen(scene, pending, ear, now)
+    return _intent_of_choice(scene, pending, ear, now)
 
 
-def _chosen(
+def _intent_of_choice(
     scene: ConversationScene, pending: Turn, ear: MessageIntake, now: datetime
 ) -> Intent | None:
     """Return the command that was asked about, for the task the words choose."""
@@ -70,9 +70,9 @@ def _chosen(
     act, named = str(asks.get("act") or ""), asks.get("tasks")
     among = [task for task in scene.others if isinstance(named, list) and task.id in named]
     if act == AMEND:
-        return _timed(among, pending, text, ear, now)
+        return _intent_of_time(among, pending, text, ear, now)
     sole_yes = len(among) == 1 and is_phrase("answer", words_of(text))
-    task = intent.chosen(text, among) or (among[0] if sole_yes else None)
+    task = intent.choose_task(text, among) or (among[0] if sole_yes else None)
     if task is None or not act:
         return None
     at = moment(str(asks["at"])) if asks.get("at") else None
@@ -83,14 +83,14 @@ def _chosen(
     return Intent(IntentKind.ACT, act=act, task=task.id)
 
 
-def _timed(
+def _intent_of_time(
     among: Sequence[Task], pending: Turn, text: str, ear: MessageIntake, now: datetime
 ) -> Intent | None:
     """Return a task's new time, if the words say nothing else and it can still change."""
     kept = pending.asks.get("words")
     earlier = tuple(map(str, kept)) if isinstance(kept, list) else ()
     at = ear.when(among[0], text, earlier) if among else None
-    return moved(among[0], at, (*earlier, text), now) if at else None
+    return intent_of_new_time(among[0], at, (*earlier, text), now) if at else None
 
 
 # The answer to an open question -------------------------------------------------------------------

@@ -12,7 +12,7 @@ from remit.converse import meaning, records
 from remit.converse.answer import ModelAnswer, QuestionContext, answer, claim_notes
 from remit.converse.intent import Intent, IntentKind, choice_of, matching, ref_of
 from remit.converse.meaning import QueryKind, StatusQuery, TaskAction
-from remit.converse.orders import ordered
+from remit.converse.orders import intent_of_model_order
 from remit.converse.scene import (
     AnsweringBrain,
     ConversationScene,
@@ -82,13 +82,13 @@ class IntentExecutor(Struct, frozen=True):
         try:
             return await does[intent.what]()
         except Conflict as conflict:
-            return await self._refused(intent, scene, conflict)
+            return await self._explain_refusal(intent, scene, conflict)
         except BadInput as wrong:
             if intent.what is not IntentKind.UNDO:
                 raise
-            return await self._refused(intent, scene, wrong)
+            return await self._explain_refusal(intent, scene, wrong)
 
-    async def _refused(
+    async def _explain_refusal(
         self, intent: Intent, scene: ConversationScene, why: BadInput | Conflict
     ) -> TurnAnswer:
         """Say that an order was not carried out.
@@ -99,7 +99,7 @@ class IntentExecutor(Struct, frozen=True):
         task = await self.db.read(_task_of, intent)
         name, refs = records.title(task), (TaskRef(task.id, Action.UPDATED),)
         if scene.turn.meant:
-            stands = records.stands(task, self.clock.now(), self.zone)
+            stands = records.state_words(task, self.clock.now(), self.zone)
             return TurnAnswer(f"{name}: {stands}.", refs)
         if intent.what in (IntentKind.ANSWER, IntentKind.APPROVE):
             return TurnAnswer(str(why), refs)
@@ -221,10 +221,10 @@ class IntentExecutor(Struct, frozen=True):
             await self.hands.answer(review_id, text)
         elif review.decision.text != text:
             return TurnAnswer(f"That question was answered before: {review.decision.text}", refs)
-        task, left = await self.db.read(_after, review.task_id)
+        task, left = await self.db.read(_task_after_answer, review.task_id)
         if left:
             return TurnAnswer("\n".join(left), refs)
-        how = records.stands(task, self.clock.now(), self.zone)
+        how = records.state_words(task, self.clock.now(), self.zone)
         return TurnAnswer(f"Thank you. {records.title(task)}: {how}.", refs)
 
     async def _approve(self, review_id: ReviewId) -> TurnAnswer:
@@ -233,7 +233,7 @@ class IntentExecutor(Struct, frozen=True):
         if review.decision is None:
             await self.hands.approve(review_id)
         task = await self.db.read(tasks.get, review.task_id)
-        how = records.stands(task, self.clock.now(), self.zone)
+        how = records.state_words(task, self.clock.now(), self.zone)
         return TurnAnswer(f"Approved. {records.title(task)}: {how}.", refs)
 
     async def _hear(self, intent: Intent, scene: ConversationScene) -> TurnAnswer | Intent:
@@ -242,7 +242,7 @@ class IntentExecutor(Struct, frozen=True):
             intent.text, intent.ref, turn.said_at, scene.context, turn.context
         )
         if understood.order is not None:
-            return ordered(understood.order, scene, self.ear, self.clock.now())
+            return intent_of_model_order(understood.order, scene, self.ear, self.clock.now())
         question = understood.sort == "question"
         made = dict.fromkeys(
             [task.id for task in understood.tasks] + [r.task_id for r in understood.asked]
@@ -251,9 +251,9 @@ class IntentExecutor(Struct, frozen=True):
         if understood.tasks or understood.unasked or understood.asked:
             text = records.receipt_text(understood)
             return TurnAnswer(text, refs, understood.receipt, thinks=question)
-        return self._talked(understood, question=question)
+        return self._answer_talk(understood, question=question)
 
-    def _talked(self, understood: UnderstoodMessage, *, question: bool) -> TurnAnswer:
+    def _answer_talk(self, understood: UnderstoodMessage, *, question: bool) -> TurnAnswer:
         """Answer words that ask for nothing; a model may answer some of them."""
         if question or understood.sort == "statement":
             return TurnAnswer("" if question else records.TALK["statement"], thinks=True)
@@ -269,7 +269,7 @@ class IntentExecutor(Struct, frozen=True):
         if look is QueryKind.DID:
             return await self._did(scene, now)
         head, none, statuses = _LISTS[look]
-        found = await self.db.read(conversations.standing, statuses, _MOST)
+        found = await self.db.read(conversations.list_tasks_with_status, statuses, _MOST)
         if look is QueryKind.PLANNED:
             found = sorted(
                 (t for t in found if t.scheduled_for), key=lambda t: t.scheduled_for or now
@@ -278,7 +278,7 @@ class IntentExecutor(Struct, frozen=True):
             found = [task for task in found if task.reason or task.gaps]
         if look is QueryKind.FAILED:
             found = [task for task in found if now - (task.completed_at or now) <= _RECENT]
-        text = records.listed(head, none, found, now, self.zone)
+        text = records.list_tasks(head, none, found, now, self.zone)
         return TurnAnswer(text, _refs(task.id for task in found[:3]))
 
     async def _did(self, scene: ConversationScene, now: datetime) -> TurnAnswer:
@@ -290,7 +290,7 @@ class IntentExecutor(Struct, frozen=True):
         if query.thing.words:
             found = matching(query.thing.words, found)
         none = f"Nothing is on record for {span.called}."
-        text = records.listed(f"On record for {span.called}:", none, found, now, self.zone)
+        text = records.list_tasks(f"On record for {span.called}:", none, found, now, self.zone)
         return TurnAnswer(text, _refs(task.id for task in found[:3]))
 
     # A model ------------------------------------------------------------------------------------
@@ -299,25 +299,25 @@ class IntentExecutor(Struct, frozen=True):
         """Let the model answer; its claims are checked against the records."""
         now = self.clock.now()
         if self.mind is None:
-            return _joined(
+            return _join_answers(
                 code_answer, TurnAnswer((code_answer.text or _NO_MIND) + scene.still_open)
             )
         about = scene.last or scene.spoken[:1]
         asked = QuestionContext(scene.turn, scene.before, scene.spoken, now, self.zone, self.who)
         model_answer = await answer(self.mind, asked)
         if model_answer.failed:
-            return _joined(
+            return _join_answers(
                 code_answer, TurnAnswer(f"That cannot be answered now. {model_answer.failed}")
             )
-        known = await self.db.read(_known, model_answer, scene)
+        known = await self.db.read(_mentionable_tasks, model_answer, scene)
         notes = claim_notes(model_answer.text, about, known, self.zone, self.owner)
         read = [task.id for task in known if task.id in model_answer.read]
         refs = _refs(dict.fromkeys([*read, *(task.id for task in about[:1])]))
         text = f"{model_answer.text}{scene.still_open}"
-        return _joined(code_answer, TurnAnswer(text, refs, notes=notes))
+        return _join_answers(code_answer, TurnAnswer(text, refs, notes=notes))
 
 
-def _joined(first: TurnAnswer, second: TurnAnswer) -> TurnAnswer:
+def _join_answers(first: TurnAnswer, second: TurnAnswer) -> TurnAnswer:
     """Join what code said and what the model said."""
     text = second.text if second.text.startswith(first.text) else f"{first.text}\n\n{second.text}"
     seen = {ref.task_id for ref in first.refs}
@@ -334,19 +334,19 @@ def _task_of(tx: Tx, intent: Intent) -> Task:
     return tasks.get(tx, TaskId(found))
 
 
-def _after(tx: Tx, task_id: TaskId) -> tuple[Task, list[str]]:
+def _task_after_answer(tx: Tx, task_id: TaskId) -> tuple[Task, list[str]]:
     """Return a task after an answer, and its open questions."""
     open_ = [each for each in reviews.of_task(tx, task_id) if each.decision is None]
-    return tasks.get(tx, task_id), [line for each in open_ for line in _shown(each)]
+    return tasks.get(tx, task_id), [line for each in open_ for line in _review_words(each)]
 
 
-def _shown(review: Review) -> tuple[str, ...]:
+def _review_words(review: Review) -> tuple[str, ...]:
     """Return a question in words; for a card about the request, also the card."""
     card = review.evidence if review.resume_to is Status.NEW else ""
     return (card, review.question) if card else (review.question,)
 
 
-def _known(tx: Tx, model_answer: ModelAnswer, scene: ConversationScene) -> list[Task]:
+def _mentionable_tasks(tx: Tx, model_answer: ModelAnswer, scene: ConversationScene) -> list[Task]:
     """Return the tasks an answer may mention: those it read, of the conversation, the newest."""
     found = {task.id: task for task in (*scene.spoken, *scene.others)}
     for ident in model_answer.read:

@@ -67,11 +67,11 @@ def choice_of(intent: Intent, scene: ConversationScene) -> JsonMap:
     }
 
 
-def moved(
+def intent_of_new_time(
     task: Task, at: datetime | UnclearTime | None, words: tuple[str, ...], now: datetime
 ) -> Intent:
     """Return the intent of a task's new time; or why it has none, with what is known so far."""
-    refusal = _unchanged(task, at, now)
+    refusal = _reason_time_stays(task, at, now)
     if isinstance(at, datetime) and not refusal:
         if task.series_id is not None:
             ask = _COMES_BACK.format(records.title(task))
@@ -81,7 +81,7 @@ def moved(
     return Intent(IntentKind.ASK, act=AMEND, tasks=(task.id,), text=refusal, words=unclear_words)
 
 
-def _unchanged(task: Task, at: datetime | UnclearTime | None, now: datetime) -> str:
+def _reason_time_stays(task: Task, at: datetime | UnclearTime | None, now: datetime) -> str:
     """Return why a task's time cannot change; empty if it can."""
     name = records.title(task)
     if at is None:
@@ -122,14 +122,16 @@ def matching(words: Words, among: Iterable[Task]) -> list[Task]:
     return by_title or [task for task in tasks if _holds(words, _task_text(task))]
 
 
-def named(thing: TaskReference, spoken: Sequence[Task], others: Sequence[Task]) -> list[Task]:
+def find_candidates(
+    thing: TaskReference, spoken: Sequence[Task], others: Sequence[Task]
+) -> list[Task]:
     """Return every candidate; mentioned tasks come before all others."""
     if thing.pointed:
         return list(spoken[:1])
     return matching(thing.words, spoken) or matching(thing.words, others)
 
 
-def chosen(text: str, among: Sequence[Task]) -> Task | None:
+def choose_task(text: str, among: Sequence[Task]) -> Task | None:
     """Return the one task that an answer names, by position or by words."""
     words = words_of(text)
     places = {n for n, name in enumerate(_PLACES) for word in words if word in in_list(name)}
@@ -142,15 +144,15 @@ def chosen(text: str, among: Sequence[Task]) -> Task | None:
 def _names(words: Words, task: Task) -> bool:
     """Whether an answer contains a word of the title."""
     title = set(words_of(task.title))
-    return any(_same(word, own) for word in words for own in title if len(word) >= _STEM)
+    return any(_is_same_word(word, own) for word in words for own in title if len(word) >= _STEM)
 
 
 def _holds(words: Words, text: str) -> bool:
     own = words_of(text)
-    return bool(words) and all(any(_same(word, each) for each in own) for word in words)
+    return bool(words) and all(any(_is_same_word(word, each) for each in own) for word in words)
 
 
-def _same(one: str, other: str) -> bool:
+def _is_same_word(one: str, other: str) -> bool:
     """Whether two words are equal except for an ending."""
     if one == other:
         return True

@@ -25,7 +25,7 @@ _STARS: Final = re.compile(r"[*~]")
 _TALK: Final = "talk"
 
 
-def listed(name: str) -> tuple[str, ...]:
+def phrases_of_list(name: str) -> tuple[str, ...]:
     """Return the phrases of one list, in every language."""
     return tuple(phrase for code in LANGUAGES for phrase in section(code, _TALK)[name])
 
@@ -80,7 +80,7 @@ class PhraseTable(Generic[T]):
 @cache
 def phrase_table(names: tuple[str, ...]) -> PhraseTable[str]:
     """Return the phrases of some lists; each means the name of its list."""
-    return PhraseTable({name: listed(name) for name in names})
+    return PhraseTable({name: phrases_of_list(name) for name in names})
 
 
 def is_phrase(name: str, words: Sequence[str]) -> bool:
@@ -128,7 +128,9 @@ def is_decision(text: str) -> bool:
 
 def decision_words(review: Review) -> list[str]:
     """Return the words that decide a question, one for each of its answers."""
-    return [listed(_DECIDE + answer)[0] for answer in _DECISIONS if answer in review.options]
+    return [
+        phrases_of_list(_DECIDE + answer)[0] for answer in _DECISIONS if answer in review.options
+    ]
 
 
 def read_decision(review: Review, text: str, by: str) -> Decision | None:
@@ -227,7 +229,7 @@ def read(
     words = bare(words_of(line)) or words_of(line)
     clauses = [each for each in _CLAUSE.split(line) if words_of(each)]
     for form in (words_of(line), words):  # "doch nicht", of which "doch" alone means nothing
-        if whole := _closed(form, clauses):
+        if whole := _meaning_of_sentence(form, clauses):
             return whole
     if not 1 <= len(words) <= _MOST_WORDS or len(clauses) > _MOST_CLAUSES:
         return None
@@ -235,7 +237,7 @@ def read(
     return one or _of_clause(clauses) or _correction(line)
 
 
-def _closed(
+def _meaning_of_sentence(
     words: Words, clauses: list[str]
 ) -> Approval | UndoCommand | TaskCommand | Retraction | None:
     """Return what the sentence is as a whole, whatever tasks exist."""
@@ -337,7 +339,7 @@ def _correction(line: str) -> Correction | None:
     while found := _opening(left):
         left, sure = found
         firm, opened = firm or sure, True
-    for tail in listed("instead"):
+    for tail in phrases_of_list("instead"):
         if fold(left).endswith(f" {fold(tail)}"):
             left, firm, opened = left[: -len(tail)].rstrip(" ,"), True, True
     few = 0 < len(left.split()) <= _MOST_CORRECTED
@@ -365,9 +367,9 @@ def _openers() -> tuple[tuple[str, bool], ...]:
 
 
 def _each_opener() -> Iterator[tuple[str, bool]]:
-    for phrase in listed("corrects"):
+    for phrase in phrases_of_list("corrects"):
         yield fold(phrase), True
-    for phrase in listed("perhaps_corrects"):
+    for phrase in phrases_of_list("perhaps_corrects"):
         yield fold(phrase), False
 
 

@@ -98,7 +98,7 @@ class NoticeFollower:
     async def catch_up(self) -> None:
         """Handle everything that has happened until now."""
         reached = since = await self._db.read(conversations.told_upto)
-        while page := await self._db.read(_happened, since):
+        while page := await self._db.read(_events_since, since):
             reached, since = await self._tell(page, reached), page[-1].seq
 
     async def _tell(self, page: Sequence[Event], reached: int) -> int:
@@ -107,7 +107,7 @@ class NoticeFollower:
         now, last = self._clock.now(), page[-1].seq
         fresh = self._ids.conversation()
         placed, channel = (
-            await self._db.read(self._placed, worth, fresh, now) if worth else ([], "")
+            await self._db.read(self._place_notices, worth, fresh, now) if worth else ([], "")
         )
         if not any(each.posts for each in placed) and last - reached < FAR:
             return reached
@@ -119,12 +119,12 @@ class NoticeFollower:
             self._tells.ring()
         return last
 
-    def _placed(
+    def _place_notices(
         self, tx: Tx, worth: Sequence[Event], fresh: ConversationId, now: datetime
     ) -> tuple[list[_PlacedNotice], str]:
         listens = bool(callers.pushes(tx, now))
         at = present_channel(tx, now)
-        here = OwnerPresence(now, at, notices.digested(tx, now.date()), listens)
+        here = OwnerPresence(now, at, notices.last_digest_day(tx, now.date()), listens)
         found: list[_PlacedNotice] = []
         known = tasks.by_id(tx, [event.task_id for event in worth if event.task_id])
         for event in worth:
@@ -172,8 +172,8 @@ class NoticeFollower:
         ]
 
 
-def _happened(tx: Tx, since: int) -> list[Event]:
-    return events.after(tx, since, _PAGE)
+def _events_since(tx: Tx, since: int) -> list[Event]:
+    return events.list_after(tx, since, _PAGE)
 
 
 def _place(
@@ -251,12 +251,12 @@ def conversation_for(
 
 def planned_conversation(tx: Tx, fresh: ConversationId, now: datetime) -> Conversation:
     """Return the conversation about planned tasks."""
-    return conversations.called(tx, SCHEDULED) or Conversation(fresh, SCHEDULED, now, now)
+    return conversations.find_by_title(tx, SCHEDULED) or Conversation(fresh, SCHEDULED, now, now)
 
 
 def recent_turn(tx: Tx, now: datetime) -> Turn | None:
     """Return the owner's last turn, if recent and not followed by dashboard activity."""
-    turn, acted = conversations.last_of_owner(tx, now - PRESENT), _acted(tx, now)
+    turn, acted = conversations.last_of_owner(tx, now - PRESENT), _last_action(tx, now)
     if turn is None or (acted and acted > turn.said_at and turn.channel != DASHBOARD):
         return None
     return turn
@@ -270,9 +270,9 @@ def present_channel(tx: Tx, now: datetime) -> str | None:
     turn = recent_turn(tx, now)
     if turn is not None:
         return turn.channel
-    return DASHBOARD if _acted(tx, now) else None
+    return DASHBOARD if _last_action(tx, now) else None
 
 
-def _acted(tx: Tx, now: datetime) -> datetime | None:
+def _last_action(tx: Tx, now: datetime) -> datetime | None:
     last = meta.last(tx)
     return last if last is not None and now - PRESENT < last <= now else None

@@ -11,7 +11,7 @@ from typing import Final
 from msgspec.structs import replace
 
 from remit.converse import intent, meaning, records
-from remit.converse.intent import Intent, IntentKind, moved, ref_of
+from remit.converse.intent import Intent, IntentKind, intent_of_new_time, ref_of
 from remit.converse.meaning import (
     Approval,
     Correction,
@@ -47,15 +47,19 @@ def read_order(scene: ConversationScene, ear: MessageIntake, now: datetime) -> I
         return None
     if isinstance(command, TaskCommand):
         return (
-            _skipped(command, scene, ear)
+            _intent_of_skip(command, scene, ear)
             if command.act is TaskAction.SKIP
             else _command(command, scene)
         )
     if isinstance(command, Correction):
-        return _amended(scene, ear, command.words, now, firm=command.firm)
+        return _intent_of_correction(scene, ear, command.words, now, firm=command.firm)
     if isinstance(command, StatusQuery):
-        return _looked(command, scene)
-    closed = {Approval: _approved, UndoCommand: _undone, Retraction: _retracted}
+        return _intent_of_query(command, scene)
+    closed = {
+        Approval: _intent_of_approval,
+        UndoCommand: _undone,
+        Retraction: _intent_of_retraction,
+    }
     return closed[type(command)](scene) if command is not None else None
 
 
@@ -71,19 +75,21 @@ def read_reply(scene: ConversationScene) -> Intent | None:
     if decision is None or meaning.read(scene.turn.content) is not None:
         return None  # a whole sentence says what it wants
     if decision.answer is ReviewAnswer.APPROVE:
-        return _approved(scene) if about else _proposed_approval(scene, cards[0].task_id)
-    return _retracted(scene) if about and decision.answer is ReviewAnswer.DECLINE else None
+        return _intent_of_approval(scene) if about else _proposed_approval(scene, cards[0].task_id)
+    return (
+        _intent_of_retraction(scene) if about and decision.answer is ReviewAnswer.DECLINE else None
+    )
 
 
-def _looked(query: StatusQuery, scene: ConversationScene) -> Intent | None:
+def _intent_of_query(query: StatusQuery, scene: ConversationScene) -> Intent | None:
     thing, look = query.thing, query.look
-    known = intent.named(thing, scene.last, scene.others) if thing != _NOTHING else []
+    known = intent.find_candidates(thing, scene.last, scene.others) if thing != _NOTHING else []
     if look is meaning.QueryKind.STATUS and len(known) != 1:
         return None  # none, or too many: treat it as an ordinary question
     return Intent(IntentKind.LOOK, act=look.value, tasks=tuple(task.id for task in known))
 
 
-def _approved(scene: ConversationScene) -> Intent:
+def _intent_of_approval(scene: ConversationScene) -> Intent:
     """Approve the one card that this conversation shows, or that the turn replies to."""
     cards = [each for each in scene.asked if each.reason is Reason.APPROVAL]
     if scene.turn.about is not None:
@@ -97,7 +103,7 @@ def _approved(scene: ConversationScene) -> Intent:
     return Intent(IntentKind.ASK, text=f"{_WHICH_APPROVED}\n{shown}")
 
 
-def _retracted(scene: ConversationScene) -> Intent:
+def _intent_of_retraction(scene: ConversationScene) -> Intent:
     """Cancel what was mentioned last, or say that it has already ended."""
     if not scene.last:
         return Intent(IntentKind.ASK, text=_NOTHING_TO_CANCEL)
@@ -110,11 +116,11 @@ def _command(command: TaskCommand, scene: ConversationScene) -> Intent | None:
     if thing.all:
         return Intent(IntentKind.ASK, text=_ONE_BY_ONE)
     again = command.act is TaskAction.AGAIN
-    found = _repeated(thing, scene) if again else _candidates(thing, scene)
+    found = _tasks_to_repeat(thing, scene) if again else _candidates(thing, scene)
     if len(found) == 1 and (thing.pointed or thing.named or _is_plain(command, found[0])):
         return Intent(IntentKind.ACT, act=command.act.value, task=found[0].id)
     if found:
-        return _which(command, found, scene, new=not (thing.pointed or thing.named))
+        return _ask_which(command, found, scene, new=not (thing.pointed or thing.named))
     if thing.pointed or thing.named:
         return Intent(IntentKind.ASK, text=_NO_SUCH)
     return None  # "cancel my gym membership": that is work
@@ -138,7 +144,7 @@ def _candidates(thing: TaskReference, scene: ConversationScene) -> list[Task]:
     return []
 
 
-def _repeated(thing: TaskReference, scene: ConversationScene) -> list[Task]:
+def _tasks_to_repeat(thing: TaskReference, scene: ConversationScene) -> list[Task]:
     """Return the tasks that may be meant to be done again; mostly they have ended."""
     if thing.pointed:
         return _one_a_series([task for task in scene.last if task.ended] or list(scene.last))
@@ -172,7 +178,7 @@ def _is_plain(command: TaskCommand, task: Task) -> bool:
     return command.act is not TaskAction.CANCEL or command.thing.words == whole
 
 
-def _which(
+def _ask_which(
     command: TaskCommand, found: Sequence[Task], scene: ConversationScene, *, new: bool
 ) -> Intent:
     some_of = found[:_MOST_NAMED]
@@ -189,7 +195,9 @@ def _which(
     )
 
 
-def _skipped(command: TaskCommand, scene: ConversationScene, ear: MessageIntake) -> Intent | None:
+def _intent_of_skip(
+    command: TaskCommand, scene: ConversationScene, ear: MessageIntake
+) -> Intent | None:
     """Return the run of a series to skip: by day, by name, or the next one.
 
     Such words never become a task.
@@ -211,7 +219,7 @@ def _run_of(among: Sequence[Task], command: TaskCommand, scene: ConversationScen
     """Return the next run of the one series that is meant."""
     if len(among) == 1:
         return Intent(IntentKind.FIND_RUN, tasks=(among[0].id,))
-    return _which(command, among, scene, new=False) if among else None
+    return _ask_which(command, among, scene, new=False) if among else None
 
 
 def _run_then(words: str, among: Sequence[Task], ear: MessageIntake) -> Intent | None:
@@ -245,7 +253,7 @@ def _undone(scene: ConversationScene) -> Intent:
     return Intent(IntentKind.ASK, text=_NOTHING_TO_UNDO)
 
 
-def _amended(
+def _intent_of_correction(
     scene: ConversationScene, ear: MessageIntake, words: str, now: datetime, *, firm: bool
 ) -> Intent | None:
     """Return another time for the task mentioned last; a firm correction is never a new task."""
@@ -262,13 +270,13 @@ def _amended(
         return None
     if len(scene.last) > 1:
         return Intent(IntentKind.ASK, text=_WHICH_CHANGES)
-    return moved(task, at, (words,), now)
+    return intent_of_new_time(task, at, (words,), now)
 
 
 # Orders that a model found ------------------------------------------------------------------------
 
 
-def ordered(
+def intent_of_model_order(
     order: TurnOrder, scene: ConversationScene, ear: MessageIntake, now: datetime
 ) -> Intent:
     """Return a model's command, as far as it may be executed.
@@ -283,15 +291,15 @@ def ordered(
         return _proposed_approval(scene, task.id)
     at = ear.when(task, order.words)
     if order.kind is OrderKind.MOVE:
-        return moved(task, at, (order.words,), now)
+        return intent_of_new_time(task, at, (order.words,), now)
     if order.kind is OrderKind.SKIP and task.series_id is not None:
         day = at if isinstance(at, datetime) else None
         return Intent(IntentKind.FIND_RUN, tasks=(task.id,), at=day)
     act = TaskAction.CANCEL if order.kind is OrderKind.SKIP else TaskAction(order.kind.value)
-    return _followed(act, task, certain=order.certain)
+    return _intent_of_order(act, task, certain=order.certain)
 
 
-def _followed(act: TaskAction, task: Task, *, certain: bool) -> Intent:
+def _intent_of_order(act: TaskAction, task: Task, *, certain: bool) -> Intent:
     """Pause or cancel if the owner's words confirm it; else propose it."""
     if certain and act in (TaskAction.PAUSE, TaskAction.CANCEL):
         return Intent(IntentKind.ACT, act=act.value, task=task.id)

@@ -41,7 +41,7 @@ def moment(at: datetime, now: datetime, zone: ZoneInfo) -> str:
     return near.get(apart, f"{local:%a} {local.day} {local:%b}{year} {clock}")
 
 
-def stands(task: Task, now: datetime, zone: ZoneInfo) -> str:
+def state_words(task: Task, now: datetime, zone: ZoneInfo) -> str:
     """Return the state of a task, in a clause."""
     if task.pending_reading is not None and task.status is Status.NEW:
         return "it is being read"
@@ -53,7 +53,7 @@ def stands(task: Task, now: datetime, zone: ZoneInfo) -> str:
         at = task.scheduled_for
         return f"planned for {moment(at, now, zone)}" if at else "about to start"
     why = f": {task.result_summary}" if task.status is Status.FAILED and task.result_summary else ""
-    return _ended(_ENDS.get(task.status, task.status.value), task, now, zone) + why
+    return _end_words(_ENDS.get(task.status, task.status.value), task, now, zone) + why
 
 
 def _at_work(task: Task) -> str:
@@ -62,9 +62,9 @@ def _at_work(task: Task) -> str:
     return f"{word}, {done} of {len(task.work)} done" if task.work else word
 
 
-def _ended(word: str, task: Task, now: datetime, zone: ZoneInfo) -> str:
+def _end_words(word: str, task: Task, now: datetime, zone: ZoneInfo) -> str:
     at = task.completed_at
-    sent = [where(each) for each in task.delivery if each.status is DeliveryStatus.SENT]
+    sent = [delivery_words(each) for each in task.delivery if each.status is DeliveryStatus.SENT]
     went = f", sent by {', '.join(sent)}" if sent else ""
     return f"{word} {moment(at, now, zone)}{went}" if at else word
 
@@ -74,26 +74,26 @@ def too_late(task: Task, now: datetime, zone: ZoneInfo) -> str:
     sent = [each for each in task.delivery if each.recipient and each.sent_at]
     if not sent:
         return ""
-    at, ways = max(each.sent_at or now for each in sent), ", ".join(map(where, sent))
+    at, ways = max(each.sent_at or now for each in sent), ", ".join(map(delivery_words, sent))
     went = f"{title(task)} went out {moment(at, now, zone)} by {ways}"
     return f"Too late: {went}. It cannot be taken back."
 
 
-def where(delivery: Delivery) -> str:
+def delivery_words(delivery: Delivery) -> str:
     return f"{delivery.channel} to {delivery.recipient or 'you'}"
 
 
-def listed(head: str, none: str, tasks: Sequence[Task], now: datetime, zone: ZoneInfo) -> str:
+def list_tasks(head: str, none: str, tasks: Sequence[Task], now: datetime, zone: ZoneInfo) -> str:
     """Return a line for each task, or a sentence that there is none."""
     if not tasks:
         return none
-    lines = [f"- {title(task)}: {stands(task, now, zone)}" for task in tasks[:_MOST]]
+    lines = [f"- {title(task)}: {state_words(task, now, zone)}" for task in tasks[:_MOST]]
     more = [f"- and {len(tasks) - _MOST} more"] if len(tasks) > _MOST else []
     return "\n".join([head, *lines, *more])
 
 
 def status(task: Task, now: datetime, zone: ZoneInfo) -> str:
-    state = stands(task, now, zone)
+    state = state_words(task, now, zone)
     result = task.result_summary if task.status is Status.COMPLETED else None
     return f"{title(task)}: {state}." + (f" {result}" if result else "")
 

@@ -121,8 +121,8 @@ def look(tx: Tx, turn: Turn) -> ConversationScene:
     spoken = conversations.tasks_in(tx, turn.conversation_id)
     if turn.about is not None and turn.about not in {task.id for task in spoken}:
         spoken = [tasks.get(tx, turn.about), *spoken]
-    live = conversations.standing(tx, _LIVE, _OTHERS)
-    ended = conversations.standing(tx, TERMINAL, _ENDED)
+    live = conversations.list_tasks_with_status(tx, _LIVE, _OTHERS)
+    ended = conversations.list_tasks_with_status(tx, TERMINAL, _ENDED)
     asked = conversations.asked_in(tx, turn.conversation_id)
     repeating = _series(tx, (*spoken, *live, *ended))
     return ConversationScene(

@@ -75,7 +75,7 @@ class ConversationLoop:
 
     async def take_up(self, upto: datetime | None = None) -> None:
         """Answer every turn that has no answer yet."""
-        for turn in await self._db.read(conversations.owed):
+        for turn in await self._db.read(conversations.list_unanswered):
             if upto is None or turn.said_at <= upto:
                 self._take_up(turn)
 
@@ -111,7 +111,7 @@ class ConversationLoop:
     async def resume(self, task_id: TaskId) -> Conversation:
         """Return the conversation a task came from; if there is none, a new one about it."""
         fresh = self._ids.conversation()
-        return await self._db.write(_resumed, task_id, fresh, self._clock.now())
+        return await self._db.write(_reopen_conversation, task_id, fresh, self._clock.now())
 
     # Turns --------------------------------------------------------------------------------------
 
@@ -128,7 +128,7 @@ class ConversationLoop:
         """Store what the owner says; the answer follows. The same key is the same turn."""
         record = NewTurnRecord(
             role=Role.USER,
-            content=checked(text),
+            content=check_turn_text(text),
             channel=channel,
             key=key,
             about=about,
@@ -153,14 +153,16 @@ class ConversationLoop:
         place, about = await self._db.write(_found_for, message, fresh, now)
         key = f"in:{message.ref}"
         if not text.strip():
-            return await self._unopened(place, media, message.channel, key)
+            return await self._store_unopened(place, media, message.channel, key)
         context = message.body.get("context")
         context = context if isinstance(context, dict) else {}
         return await self.say(
             place, text, about=about, channel=message.channel, key=key, context=context
         )
 
-    async def _unopened(self, place: ConversationId, media: str, channel: str, key: str) -> Turn:
+    async def _store_unopened(
+        self, place: ConversationId, media: str, channel: str, key: str
+    ) -> Turn:
         """Store that something other than text came, and answer that it was not opened."""
         record = NewTurnRecord(role=Role.USER, content=f"[{media}]", channel=channel, key=key)
         turn = await self._db.write(_store_turn, place, record, self._clock.now())
@@ -209,7 +211,7 @@ class ConversationLoop:
             # waits for a model.
             async with self._order[turn.conversation_id]:
                 seen = await self._db.read(scene.look, turn)
-                answer = await self._safely(self._done(seen))
+                answer = await self._safely(self._answer_scene(seen))
                 if not answer.thinks:
                     await self._write(turn, answer, seen.language)
             if answer.thinks:
@@ -222,7 +224,7 @@ class ConversationLoop:
         except Exception:  # noqa: BLE001 - it is logged, and stays owed
             _LOG.exception("The answer to a turn could not be written.")
 
-    async def _done(self, seen: ConversationScene) -> TurnAnswer:
+    async def _answer_scene(self, seen: ConversationScene) -> TurnAnswer:
         if await self._db.read(after_restore.may_be_done, seen.turn.said_at):
             return TurnAnswer(_RESTORED)
         intent = await self._read_intent(seen)
@@ -276,7 +278,7 @@ class ConversationLoop:
         await self._db.write(conversations.mean, turn, kept)
 
 
-def checked(text: str) -> str:
+def check_turn_text(text: str) -> str:
     """Return the text if it can be stored; raise otherwise."""
     words = text.strip()
     if not words:
@@ -287,7 +289,7 @@ def checked(text: str) -> str:
     return words
 
 
-def called(text: str) -> str:
+def title_of(text: str) -> str:
     """Return a title from the first sentence, shortened to fit."""
     line = " ".join(text.strip().splitlines()[0].split())
     first = _SENTENCE.split(line)[0]
@@ -312,11 +314,11 @@ def _store_turn(tx: Tx, ident: ConversationId, record: NewTurnRecord, now: datet
     talk = conversations.get(tx, ident)
     turn = conversations.say(tx, ident, record, now, owed=True)
     if talk.title == NAMELESS and turn.n == 1:
-        conversations.rename(tx, ident, called(record.content))
+        conversations.rename(tx, ident, title_of(record.content))
     return turn
 
 
-def about(tx: Tx, message: InboundMessage) -> TaskId | None:
+def task_replied_to(tx: Tx, message: InboundMessage) -> TaskId | None:
     """Return the task that an inbound message replies to."""
     ref = message.body.get("reply_to")
     if not isinstance(ref, str):
@@ -330,9 +332,9 @@ def _found_for(
     tx: Tx, message: InboundMessage, fresh: ConversationId, now: datetime
 ) -> tuple[ConversationId, TaskId | None]:
     """Return where a message belongs: its task's conversation, or the channel's."""
-    task = about(tx, message)
+    task = task_replied_to(tx, message)
     if task is not None and tasks.get(tx, task).deleted_at is None:
-        return _resumed(tx, task, fresh, now).id, task
+        return _reopen_conversation(tx, task, fresh, now).id, task
     found = conversations.on_channel(tx, message.channel)
     made = Conversation(fresh, message.channel, now, now, message.channel)
     return (found or conversations.begin(tx, made)).id, None
@@ -343,14 +345,16 @@ def _answer_to(tx: Tx, turn: Turn) -> Turn | None:
     return next((each for each in later if each.answers == turn.n), None)
 
 
-def _resumed(tx: Tx, task_id: TaskId, fresh: ConversationId, now: datetime) -> Conversation:
+def _reopen_conversation(
+    tx: Tx, task_id: TaskId, fresh: ConversationId, now: datetime
+) -> Conversation:
     task = tasks.get(tx, task_id)
     if task.deleted_at is not None:
         raise NotFound("task", task_id)
     born = conversations.birthplace(tx, task_id)
     if born is not None:
         return born
-    conversations.begin(tx, Conversation(fresh, called(task.title), now, now))
+    conversations.begin(tx, Conversation(fresh, title_of(task.title), now, now))
     turn = NewTurnRecord(
         role=Role.SYSTEM,
         content=f"This conversation is about “{task.title}”.",

@@ -269,10 +269,10 @@ class Courier:
             await ledger.clear(delivery, delivery.reported.answer)
             return delivery.reported.answer
         if asks_channel:
-            return await self._reconciled(delivery, ledger)
+            return await self._look_up_unknown(delivery, ledger)
         return Unknown(delivery.reason or "nobody knows")
 
-    async def _reconciled(self, delivery: Delivery, ledger: SendLedger) -> Answer:
+    async def _look_up_unknown(self, delivery: Delivery, ledger: SendLedger) -> Answer:
         """Look up an unknown send; never send it anew."""
         channel: object = self._channels.get(delivery.channel)
         unknown = Unknown(delivery.reason or "nobody knows")
@@ -280,7 +280,7 @@ class Courier:
             return unknown
         sends = await ledger.sends(delivery)
         alone = sends.out <= 1
-        packed = await self._packed(delivery, delivery.body or "")
+        packed = await self._pack_parcel(delivery, delivery.body or "")
         if isinstance(packed, Refused):
             return unknown
         parcel = replace(packed, attempt=sends.last, sent_at=sends.last_at, alone=alone)
@@ -302,7 +302,7 @@ class Courier:
         if channel is not None and channel.keeps is SendGuarantee.TRANSACTION:
             await ledger.post(delivery, body)
             return Accepted(channel.name)
-        parcel = await self._ready(channel, delivery, body)
+        parcel = await self._prepare_parcel(channel, delivery, body)
         if not isinstance(parcel, Parcel):
             if isinstance(parcel, Refused):
                 await ledger.clear(delivery, parcel)
@@ -350,7 +350,7 @@ class Courier:
         failpoint("send:claimed")
         return attempt
 
-    async def _packed(self, delivery: Delivery, body: str) -> Parcel | Refused:
+    async def _pack_parcel(self, delivery: Delivery, body: str) -> Parcel | Refused:
         """Return what a channel gets: the words, and the frozen bytes of each file."""
         words, named = split_body(body)
         contents: list[FileContent] = []
@@ -362,9 +362,11 @@ class Courier:
             contents.append(FileContent(each.name, each.type, kept))
         return Parcel(str(delivery.id), delivery.address, words, files=tuple(contents))
 
-    async def _ready(self, channel: object, delivery: Delivery, body: str) -> Parcel | Answer:
+    async def _prepare_parcel(
+        self, channel: object, delivery: Delivery, body: str
+    ) -> Parcel | Answer:
         """Pack a delivery, and upload its files where that comes first; nobody gets anything."""
-        parcel = await self._packed(delivery, body)
+        parcel = await self._pack_parcel(delivery, body)
         if isinstance(parcel, Refused) or not parcel.files:
             return parcel
         if not implements(channel, FileChannel):

@@ -217,12 +217,14 @@ class NoticeDelivery:
 
         False: a digest was refused; it never left and its claim is released.
         """
-        answer = await (self._pushed(message) if message.over == PUSH else self._sent(message))
+        answer = await (
+            self._push_message(message) if message.over == PUSH else self._sent(message)
+        )
         failpoint("notice:answered")
         await claim.result()
         return await self._settle(message, answer)
 
-    async def _pushed(self, message: NoticeMessage) -> delivery.Answer | None:
+    async def _push_message(self, message: NoticeMessage) -> delivery.Answer | None:
         first = message.found[0]
         shown = PushContent(
             message.body,
@@ -341,7 +343,7 @@ class NoticeDelivery:
         if each.parcel != each.id:
             return
         channel, over = self._reconciling_channel(each.over or ""), each.over or ""
-        found = await self._found(channel, each, over) if channel else None
+        found = await self._look_up_notice(channel, each, over) if channel else None
         match found:
             case delivery.Accepted(ref):
                 settled = NoticeResult(NoticeState.SENT, receipt=ref)
@@ -356,7 +358,7 @@ class NoticeDelivery:
                 )
         await self._db.write(notices.settle_notices, each.id, settled, now)
 
-    async def _found(
+    async def _look_up_notice(
         self, channel: ReconcilingChannel, each: Notice, over: str
     ) -> delivery.Answer | None:
         reach = self._around.reach(over)

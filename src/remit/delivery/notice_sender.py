@@ -191,8 +191,8 @@ class NoticeSender:
         if way == DIGEST:
             return await self._digest(left, now) if left else False
         begun = False
-        for found in await self._grouped(way, left, now):
-            approved = await self._db.read(_approved, found) if way != PUSH else ""
+        for found in await self._group_notices(way, left, now):
+            approved = await self._db.read(_text_to_approve, found) if way != PUSH else ""
             links = await self._answer_links(way, found, approved)
             begun |= await self._begin(
                 self._message(way, found, approved=approved, links=links), now
@@ -212,7 +212,7 @@ class NoticeSender:
         buttons = await offer(review, way, address or "", whole=whole)
         return self._around.words.answer_links(first, way, buttons)
 
-    async def _grouped(
+    async def _group_notices(
         self, way: str, left: Sequence[Notice], now: datetime
     ) -> list[tuple[Notice, ...]]:
         """Group the notices into messages: held ones together, and many of one kind together."""
@@ -222,7 +222,9 @@ class NoticeSender:
         free = sorted((each for each in left if not each.held), key=by_kind)
         for news, run in groupby(free, key=by_kind):
             batch = tuple(run)
-            count, last = await self._db.read(notices.paced, way, NoticeKind(news), now - _MINUTE)
+            count, last = await self._db.read(
+                notices.count_sent_since, way, NoticeKind(news), now - _MINUTE
+            )
             if count + len(batch) <= FEW:
                 grouped += [(each,) for each in batch]
             elif not count or last is None:
@@ -308,7 +310,7 @@ class NoticeSender:
     async def _digest(self, left: Sequence[Notice], now: datetime) -> bool:
         """Send the digest once a day on the first usable way; else post it in the conversation."""
         day = now.astimezone(self._around.zone).date()
-        last = await self._db.read(notices.digested, day)
+        last = await self._db.read(notices.last_digest_day, day)
         if last is not None and last >= day:
             due = self._around.next_digest(now, last)
             await self._db.write(notices.hold, left, due)
@@ -337,7 +339,7 @@ def _is_whole(approved: str) -> bool:
     return len(approved.strip("\n")) <= MOST_APPROVED
 
 
-def _approved(tx: Tx, found: Sequence[Notice]) -> str:
+def _text_to_approve(tx: Tx, found: Sequence[Notice]) -> str:
     """The text that a yes to the one question would let go; nothing if there is none."""
     if len(found) != 1 or found[0].news is not NoticeKind.QUESTION:
         return ""
@@ -362,7 +364,7 @@ def _still_wanted(tx: Tx, batch: Sequence[Notice], now: datetime) -> list[Notice
 
 
 def _say(tx: Tx, fresh: Conversation, made: Notice, now: datetime) -> None:
-    place = conversations.called(tx, SCHEDULED) or fresh
+    place = conversations.find_by_title(tx, SCHEDULED) or fresh
     turn = NewTurnRecord(role=Role.ASSISTANT, content=made.telling.title, key=made.telling.about)
     conversations.tell(tx, [(place, turn)], 0, now)
     notices.claim_notices(tx, [made], CONVERSATION, turn.content, now)

@@ -158,9 +158,9 @@ class Deferred:
             self._news.clear()
             coming = await self.catch_up()
             await self._clock.sleep(_PAUSE)
-            await self._rest(coming)
+            await self._wait_until_due(coming)
 
-    async def _rest(self, coming: datetime | None) -> None:
+    async def _wait_until_due(self, coming: datetime | None) -> None:
         """Until something is written, or until a day is over by the clock on the wall."""
         if coming is None:
             await self._news.wait()

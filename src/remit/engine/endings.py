@@ -101,7 +101,7 @@ def of_error(
     return replace(plain, note=why, due_at=due, settles=False)
 
 
-def stopped(task: Task, wish: str) -> Ending:
+def ending_of_wish(task: Task, wish: str) -> Ending:
     """Return the ending of a leg that the owner paused or cancelled at a step boundary."""
     plain = Ending(outcome="paused", to=Status.PAUSED, by=Actor.OWNER, round=task.round)
     if wish == "pause":
@@ -110,7 +110,7 @@ def stopped(task: Task, wish: str) -> Ending:
     return replace(plain, outcome="cancelled", to=Status.CANCELLED, by=by)
 
 
-def parked(task: Task, now: datetime) -> Ending:
+def ending_of_shutdown(task: Task, now: datetime) -> Ending:
     """Return the ending for an orderly shutdown: the next process continues at once."""
     return Ending(
         outcome="parked",
@@ -125,7 +125,7 @@ def parked(task: Task, now: datetime) -> Ending:
 
 def _later(task: Task, why: str, due: datetime) -> Ending:
     """Nothing failed: it is looked at again, and no try is used up."""
-    return replace(parked(task, due), note=why)
+    return replace(ending_of_shutdown(task, due), note=why)
 
 
 def _anew(plain: Ending, task: Task, why: str, now: datetime) -> Ending:
@@ -152,7 +152,7 @@ def _fail(plain: Ending, task: Task, why: str, review_id: NewReviewId) -> Ending
     if doubt is not None:
         question = ask.doubtful(task, doubt)
     elif task.status is Status.VERIFYING:
-        question = ask.unproven(task, f"the check broke ({why})", task.tool_output or "")
+        question = ask.ask_about_unproven(task, f"the check broke ({why})", task.tool_output or "")
     else:
         return replace(plain, outcome="fail", to=Status.FAILED, note=why, attempts=0)
     return replace(

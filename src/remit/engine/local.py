@@ -152,7 +152,7 @@ class LocalEngine:
     async def _rank(self, now: datetime) -> bool:
         """Rank new tasks; those that need a score first do not delay others."""
         weighed = self._weighed
-        found = await self._db.read(queue.unranked, now, _PAGE + len(weighed))
+        found = await self._db.read(queue.list_unranked, now, _PAGE + len(weighed))
         fresh = [task for task in found if task.id not in weighed]
         declined = [task.id for task in fresh if task.cancel_requested]
         if declined:
@@ -259,17 +259,17 @@ class LocalEngine:
         except LeaseLost:
             raise
         except RunStopped:
-            return self._stopped(steps)
+            return self._ending_of_wish(steps)
         except asyncio.CancelledError as cut:
             if steps.asked is not None:
-                return self._stopped(steps)
+                return self._ending_of_wish(steps)
             if self._legs[steps.task.id][0].cancelling():
                 raise  # the event loop and the store are closing; treat it as a crash
             # Nobody requested the cancellation, so it came from the work: an unexpected error.
-            return self._broken(cut, steps)
+            return self._ending_of_error(cut, steps)
         except Exception as error:  # noqa: BLE001 - whatever breaks a leg must not break the engine
-            return self._broken(error, steps)
-        return self._ended(outcome, steps)
+            return self._ending_of_error(error, steps)
+        return self._ending_of_outcome(outcome, steps)
 
     async def _release(self, steps: LocalSteps, error: Exception) -> None:
         """Ask the owner about a task whose leg could not be ended, so that no lease stays."""
@@ -287,25 +287,27 @@ class LocalEngine:
             else:
                 return
 
-    def _ended(self, outcome: Outcome, steps: LocalSteps) -> moves.Ending:
+    def _ending_of_outcome(self, outcome: Outcome, steps: LocalSteps) -> moves.Ending:
         now, most, review = self._clock.now(), self._limits.attempts, self._ids.review
         return endings.ending_of_outcome(outcome, steps.task, now, most, self._chance, review)
 
-    def _broken(self, error: BaseException, steps: LocalSteps) -> moves.Ending:
+    def _ending_of_error(self, error: BaseException, steps: LocalSteps) -> moves.Ending:
         now, most, review = self._clock.now(), self._limits.attempts, self._ids.review
         return endings.of_error(error, steps.task, now, most, self._chance, review)
 
-    def _stopped(self, steps: LocalSteps) -> moves.Ending:
+    def _ending_of_wish(self, steps: LocalSteps) -> moves.Ending:
         task, wish = steps.task, steps.asked or "park"
         if wish == "park":
-            return endings.parked(task, self._clock.now())
+            return endings.ending_of_shutdown(task, self._clock.now())
         if wish == "cancel" and task.in_doubt and not task.cancel_requested:
-            return endings.parked(task, self._clock.now())  # the next leg asks, and then it ends
+            return endings.ending_of_shutdown(
+                task, self._clock.now()
+            )  # the next leg asks, and then it ends
         sent = bool(task.delivery) and all(d.status == "sent" for d in task.delivery)
         if wish == "cancel" and task.status is Status.DELIVERING and sent:
             # Too late to cancel: everything has been sent.
-            return self._ended(Done(first_line(task.delivery[0].body or "")), steps)
-        return endings.stopped(task, wish)
+            return self._ending_of_outcome(Done(first_line(task.delivery[0].body or "")), steps)
+        return endings.ending_of_wish(task, wish)
 
     async def _drain(self, limit: float | None) -> None:
         legs = [leg for leg, _ in self._legs.values()]

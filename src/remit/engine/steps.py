@@ -84,7 +84,7 @@ class LocalSteps:
         self, name: str, work: Callable[P, Awaitable[T]], *args: P.args, **kwargs: P.kwargs
     ) -> T:
         if name in self._recorded:
-            return from_json(_promised(work), self._recorded[name])
+            return from_json(_return_type(work), self._recorded[name])
         self.boundary()
         self.working = True
         try:
@@ -284,7 +284,7 @@ class LocalSteps:
         )
 
 
-def _promised(work: Callable[P, Awaitable[T]]) -> type[T]:
+def _return_type(work: Callable[P, Awaitable[T]]) -> type[T]:
     """Return the return type of a step's function, from its annotations."""
     return cast("type[T]", get_type_hints(work)["return"])
 

@@ -135,7 +135,7 @@ class TemporalLink:
 
     # In the thread of Temporal ------------------------------------------------------------------
 
-    async def _connected(self) -> Client:
+    async def _connect(self) -> Client:
         if self._client is None:
             settings = self._settings
             try:
@@ -151,7 +151,7 @@ class TemporalLink:
         return self._client
 
     async def _start_leg(self, task_id: TaskId, lease: int, queue: str, priority: int) -> None:
-        client = await self._connected()
+        client = await self._connect()
         with suppress(WorkflowAlreadyStartedError), _unreachable(self._settings.address):
             await client.start_workflow(
                 LegWorkflow.run,
@@ -164,25 +164,25 @@ class TemporalLink:
             )
 
     async def _queue_of_leg(self, task_id: TaskId, lease: int) -> str:
-        client = await self._connected()
+        client = await self._connect()
         with _unreachable(self._settings.address):
             found = await client.get_workflow_handle(leg_id(task_id, lease)).describe()
             return str((await found.memo()).get(_QUEUE, ""))
 
     async def _was_handed_here(self, task_id: TaskId, lease: int) -> bool:
-        client = await self._connected()
+        client = await self._connect()
         with _unreachable(self._settings.address):
             found = await client.get_workflow_handle(leg_id(task_id, lease)).describe()
         pending = found.raw_description.pending_activities
         return any(each.last_worker_identity == client.identity for each in pending)
 
     async def _end_leg(self, task_id: TaskId, lease: int) -> None:
-        client = await self._connected()
+        client = await self._connect()
         with _unreachable(self._settings.address):
             await client.get_workflow_handle(leg_id(task_id, lease)).terminate()
 
     async def _start_duty(self, name: str, queue: str) -> None:
-        client = await self._connected()
+        client = await self._connect()
         with suppress(WorkflowAlreadyStartedError), _unreachable(self._settings.address):
             await client.start_workflow(
                 DutyWorkflow.run,
@@ -192,7 +192,7 @@ class TemporalLink:
             )
 
     async def _status(self, task_id: TaskId, lease: int) -> LegStatus:
-        client = await self._connected()
+        client = await self._connect()
         try:
             found = await client.get_workflow_handle(leg_id(task_id, lease)).describe()
         except RPCError as error:
@@ -203,7 +203,7 @@ class TemporalLink:
         return LegStatus.RUNNING if runs else LegStatus.CLOSED
 
     async def _serve(self, acts: "_Activities", queues: Sequence[str], slots: int) -> None:
-        client = await self._connected()
+        client = await self._connect()
         control = (CONTROL, CODE_DUTIES) if self.queue("code") in queues else (CONTROL,)
         self._workers = [
             *(self._control_worker(client, acts, self.queue(name)) for name in control),

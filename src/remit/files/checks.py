@@ -114,7 +114,7 @@ def detect(name: str, content: bytes) -> str:
     if found is None and head[:4] == b"RIFF" and head[8:12] == b"WEBP":
         found = "image/webp"
     if found is None and head.startswith(b"PK\x03\x04"):
-        found = _packed(content)
+        found = _zip_media_type(content)
     return found or (_text_kind(name, head) if _is_readable(content) else UNKNOWN)
 
 
@@ -127,7 +127,7 @@ def _text_kind(name: str, head: bytes) -> str:
     return named.type if named and named.type in _TEXTS - {SVG} else TEXT
 
 
-def _packed(content: bytes) -> str:
+def _zip_media_type(content: bytes) -> str:
     """Return what a ZIP archive is: a document of an office program, or an archive."""
     try:
         with zipfile.ZipFile(io.BytesIO(content)) as archive:

@@ -67,13 +67,13 @@ class KeptFiles:
 
     def room(self) -> tuple[int, int]:
         """Return how many files there are, and how many bytes they take."""
-        sizes = [each.stat().st_size for each in self._all()]
+        sizes = [each.stat().st_size for each in self._list_files()]
         return len(sizes), sum(sizes)
 
     def sweep(self, needed: Collection[str], gone: Collection[str], now: datetime) -> int:
         """Remove the files of deleted tasks, and what nothing refers to; return how many."""
         oldest, count = (now - GRACE).timestamp(), 0
-        for path in self._all():
+        for path in self._list_files():
             if path.name in needed:
                 continue
             if path.name in gone or path.stat().st_mtime < oldest:
@@ -83,9 +83,9 @@ class KeptFiles:
 
     def digests(self) -> list[str]:
         """Return the hashes of what is in the folder of this machine."""
-        return [each.name for each in self._all()]
+        return [each.name for each in self._list_files()]
 
-    def _all(self) -> list[Path]:
+    def _list_files(self) -> list[Path]:
         if not self.folder.is_dir():
             return []
         return [each for each in self.folder.iterdir() if _HASH.fullmatch(each.name)]

@@ -81,7 +81,7 @@ def _pdf(content: bytes) -> Iterator[str]:
         raise _UnreadableError("it is no PDF that can be understood") from error
 
 
-def _opened(content: bytes) -> zipfile.ZipFile:
+def _open_archive(content: bytes) -> zipfile.ZipFile:
     try:
         archive = zipfile.ZipFile(io.BytesIO(content))
         wrong = checks.shape_problem(archive, len(content))
@@ -93,7 +93,7 @@ def _opened(content: bytes) -> zipfile.ZipFile:
 
 
 def _office(content: bytes) -> Iterator[str]:
-    archive = _opened(content)
+    archive = _open_archive(content)
     names = [name for name in archive.namelist() if name.endswith(".xml")]
     strings: list[str] = []
     for name in sorted(names, key=_rank):
@@ -132,7 +132,7 @@ def _texts(raw: bytes, item: str, strings: list[str] | None = None) -> Iterator[
             name = element.tag.rpartition("}")[2]
             if name == "c" and element.get("t") == "s" and strings:
                 words = [*filter(None, words)]
-                words[-1:] = [_shared(each, strings) for each in words[-1:]]
+                words[-1:] = [_shared_string(each, strings) for each in words[-1:]]
             elif element.text and element.text.strip():
                 words.append(element.text + ("\t" if name == "v" else ""))
             tail = element.tail if (element.tail or "").strip() else ""
@@ -147,7 +147,7 @@ def _texts(raw: bytes, item: str, strings: list[str] | None = None) -> Iterator[
         yield "".join(words)
 
 
-def _shared(number: str, strings: list[str]) -> str:
+def _shared_string(number: str, strings: list[str]) -> str:
     """Return the text of a cell that names a shared string by its number."""
     at = int(number) if number.strip().isdecimal() else len(strings)
     return f"{strings[at]}\t" if at < len(strings) else number
@@ -155,7 +155,7 @@ def _shared(number: str, strings: list[str]) -> str:
 
 def _archive(content: bytes) -> Iterator[str]:
     """Yield the names in an archive, and the texts of what can be read."""
-    archive = _opened(content)
+    archive = _open_archive(content)
     for each in archive.infolist():
         if each.is_dir():
             continue

@@ -54,7 +54,7 @@ def parse_struct(
     if not isinstance(data, dict):
         raise WrongFields([("", "The body must be a JSON object.")])
     by_name = {field.encode_name: field for field in fields}
-    values, wrong = dict(given or {}), list(_unknown(data, by_name))
+    values, wrong = dict(given or {}), list(_unknown_fields(data, by_name))
     for name, field in by_name.items():
         if name not in data:
             wrong += [(name, f"The field {name!r} is missing.")] if field.required else []
@@ -63,7 +63,7 @@ def parse_struct(
         if not strict and isinstance(value, str) and _is_list(field.type):
             value = [value]
         try:
-            values[field.name] = _converted(value, field.type, strict=strict)
+            values[field.name] = _convert_value(value, field.type, strict=strict)
         except ValidationError as error:
             wrong.append(_wrong_value(name, field.type, str(error)))
     if wrong:
@@ -71,14 +71,14 @@ def parse_struct(
     return kind(**values)
 
 
-def _unknown(data: JsonMap, fields: Mapping[str, FieldInfo]) -> Iterator[tuple[str, str]]:
+def _unknown_fields(data: JsonMap, fields: Mapping[str, FieldInfo]) -> Iterator[tuple[str, str]]:
     known = ", ".join(fields) or "none"
     for name in data:
         if name not in fields:
             yield f"{name:.60}", f"There is no field {name[:60]!r}. Known: {known}."
 
 
-def _converted(value: Json, kind: object, *, strict: bool) -> object:
+def _convert_value(value: Json, kind: object, *, strict: bool) -> object:
     try:
         return convert(value, cast("type", kind), strict=strict)
     except ValidationError as error:
@@ -114,7 +114,7 @@ def _wrong_value(name: str, kind: object, message: str) -> tuple[str, str]:
     if unknown := re.fullmatch("Object contains unknown field `(.*)`", what):
         place = f"{place}.{unknown[1]:.60}"
         return place, f"There is no field {place!r:.200}."
-    wanted = _wanted(reduce(_type_inside, place.split(".")[1:], kind), what)
+    wanted = _requirement_sentence(reduce(_type_inside, place.split(".")[1:], kind), what)
     return place, f"{place!r:.200} must {wanted}."
 
 
@@ -128,7 +128,7 @@ def _type_inside(kind: object, name: str) -> object:
     return parts[-1 if origin is dict else 0] if parts else None
 
 
-def _wanted(kind: object, what: str) -> str:
+def _requirement_sentence(kind: object, what: str) -> str:
     if limit := _LIMIT.match(what):
         unit = {"str": " characters", "array": " entries", "object": " entries"}.get(limit[1], "")
         if unit and (limit[2], limit[3]) == (">=", "1"):

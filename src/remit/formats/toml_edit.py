@@ -29,7 +29,7 @@ def set_values(text: str, tables: Mapping[str, TomlTable]) -> str:
     """The text with values of some tables changed; a table that is not there is added."""
     wanted = _parse(text)
     for name, values in tables.items():
-        wanted = _merged(wanted, _nested(name, values))
+        wanted = _merge_tables(wanted, _nest_values(name, values))
 
     def edit(text: str) -> str:
         document = tomlkit.parse(_fill_shown_defaults(text, tables))
@@ -37,7 +37,7 @@ def set_values(text: str, tables: Mapping[str, TomlTable]) -> str:
         for name, values in tables.items():
             table = _table_at(document, name)
             if table is None:
-                added += f"\n{tomlkit.dumps(_nested(name, values))}"
+                added += f"\n{tomlkit.dumps(_nest_values(name, values))}"
             else:
                 table.update({key: values[key] for key in values if table.get(key) != values[key]})
         return f"{tomlkit.dumps(document).rstrip()}\n{added}" if added else tomlkit.dumps(document)
@@ -86,19 +86,19 @@ def _table_at(tree: _Tree, name: str) -> _Tree | None:
     return tree
 
 
-def _nested(name: str, values: TomlTable) -> _Tree:
+def _nest_values(name: str, values: TomlTable) -> _Tree:
     tree = dict(values)
     for part in reversed([part for part in name.split(".") if part]):
         tree = {part: tree}
     return tree
 
 
-def _merged(tree: TomlTable, values: TomlTable) -> _Tree:
+def _merge_tables(tree: TomlTable, values: TomlTable) -> _Tree:
     merged = dict(tree)
     for key, value in values.items():
         below = tree.get(key)
         if isinstance(below, Mapping) and isinstance(value, Mapping):
-            merged[key] = _merged(below, value)
+            merged[key] = _merge_tables(below, value)
         else:
             merged[key] = value
     return merged
@@ -117,13 +117,13 @@ def _fill_shown_defaults(text: str, tables: Mapping[str, TomlTable]) -> str:
             shows = re.compile(rf"#\s*{re.escape(key)}\s*=")
             line = next(filter(shows.match, lines), None)
             if line and text.count(line) == 1:
-                text = text.replace(line, _filled(line, key, values[key]))
+                text = text.replace(line, _fill_line(line, key, values[key]))
             elif not name:  # after the first table it would belong to that
                 text = f"{tomlkit.dumps({key: values[key]})}{text}"
     return text
 
 
-def _filled(line: str, key: str, value: object) -> str:
+def _fill_line(line: str, key: str, value: object) -> str:
     try:
         shown = tomlkit.parse(line.removeprefix("#").lstrip())
     except TOMLKitError:  # a sentence that only begins so

@@ -42,7 +42,7 @@ class _Table(dict[int, str]):
     """Folds a character when it is first met; each text has its own table."""
 
     def __missing__(self, code: int) -> str:
-        self[code] = folded = _folded(chr(code))
+        self[code] = folded = _fold_character(chr(code))
         return folded
 
 
@@ -60,7 +60,7 @@ def words(folded: str) -> str:
     return f" {_NOT_WORD.sub(' ', plain).strip()} "
 
 
-def _folded(char: str) -> str:
+def _fold_character(char: str) -> str:
     if char in "\n\t\r" or " " <= char <= "~":
         return char
     category = unicodedata.category(char)
@@ -68,10 +68,10 @@ def _folded(char: str) -> str:
         return ""
     if category[0] == "Z":
         return " "
-    return _alike(char)
+    return _plain_lookalike(char)
 
 
-def _alike(char: str) -> str:
+def _plain_lookalike(char: str) -> str:
     if char in _LOOKS:
         return _LOOKS[char]
     parts = unicodedata.normalize("NFKD", char)

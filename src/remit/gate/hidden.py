@@ -65,7 +65,7 @@ def belongs(before: str, selector: str, after: str) -> bool:
     return number < _old_forms()[before] or (number == 0 and bool(_SECOND_FORM.match(before)))
 
 
-def overused(text: str) -> int | None:
+def find_overuse(text: str) -> int | None:
     """Return where a text uses more selectors than writing needs; None if it does not."""
     if not SELECTOR.search(text):
         return None
@@ -150,14 +150,14 @@ _CLASSES: Final = (
 
 def objection(text: str) -> Objection | None:
     """Return where the first misplaced character is, if any."""
-    index = _misplaced(text)
+    index = _find_misplaced(text)
     if index is not None:
         return _objection_at(text, index)
     overuse = next(_too_many(text), None)
     return _hidden_objection(text, *overuse) if overuse else None
 
 
-def _misplaced(text: str) -> int | None:
+def _find_misplaced(text: str) -> int | None:
     suspects = [found.start() for found in _SUSPECT.finditer(text)]
     if not suspects:
         return None
@@ -184,7 +184,7 @@ def _too_many(text: str) -> Iterator[tuple[int, str]]:
     stacked = _STACK.search(text)
     if stacked:
         yield stacked.start(), "a pile of accents on one letter"
-    selected = overused(text)
+    selected = find_overuse(text)
     if selected is not None:
         yield selected, "more hidden selectors than any text needs"
     kinds: dict[str, int] = {}

@@ -59,7 +59,7 @@ def find(text: str, plain: str) -> tuple[str, str] | Objection:
     plain_before, _, plain_rest = plain.partition(OPEN)
     plain_inside, _, plain_after = plain_rest.partition(CLOSE)
     element = _element(plain_before.lower(), plain_after.lower())
-    misplaced = _misplaced(before, inside, after, element)
+    misplaced = _misplacement_reason(before, inside, after, element)
     if misplaced:
         where = line(text, len(before))
         return Objection(f"The deliverable (line {where}) {misplaced}.", HoldReason.PLACE)
@@ -104,7 +104,7 @@ def _not_a_pair(text: str, plain: str, opened: int, closed: int) -> Objection:
     return Objection(why, HoldReason.TAGS)
 
 
-def _misplaced(before: str, inside: str, after: str, element: str) -> str | None:
+def _misplacement_reason(before: str, inside: str, after: str, element: str) -> str | None:
     """Return why the pair is no deliverable in its place, as the end of a sentence."""
     *above, beside = before.split("\n")
     below = after.split("\n")

@@ -105,7 +105,7 @@ def _holds_any(text: str, secrets: Collection[str]) -> bool:
     if not secrets:
         return False
     close = _SPACE.sub("", text)
-    loose = _letters(text) + " " + _letters(_CODED.sub(_decoded, text))
+    loose = _letters(text) + " " + _letters(_CODED.sub(_decode_escape, text))
     return any(_is_in(_forms_of(secret), text, close, loose) for secret in secrets)
 
 
@@ -121,8 +121,8 @@ class _SecretForms(Struct, frozen=True):
 def _forms_of(secret: str) -> _SecretForms:
     """Each text is held against all of them, and they are few."""
     plain = fold(secret).strip()
-    close = (_SPACE.sub("", plain), *_encoded(plain))
-    return _SecretForms(plain, close, tuple(x for x in _disguised(plain) if len(x) >= _LONG))
+    close = (_SPACE.sub("", plain), *_base64_forms(plain))
+    return _SecretForms(plain, close, tuple(x for x in _plain_disguises(plain) if len(x) >= _LONG))
 
 
 def _is_in(forms: _SecretForms, text: str, close: str, loose: str) -> bool:
@@ -137,16 +137,16 @@ def _letters(text: str) -> str:
     return _NOT_WORD.sub("", text).lower()
 
 
-def _decoded(found: re.Match[str]) -> str:
+def _decode_escape(found: re.Match[str]) -> str:
     return chr(int(found[1], 16) if found[1] else int(found[2]))
 
 
-def _disguised(secret: str) -> tuple[str, ...]:
+def _plain_disguises(secret: str) -> tuple[str, ...]:
     bare = _letters(secret)
     return bare, bare[::-1], secret.encode("utf-8", "surrogatepass").hex()
 
 
-def _encoded(secret: str) -> Iterator[str]:
+def _base64_forms(secret: str) -> Iterator[str]:
     """Yield the secret as it looks within base64 of a longer text, at each offset."""
     for shift in range(3):
         coded = base64.b64encode(bytes(shift) + secret.encode("utf-8", "surrogatepass")).decode()

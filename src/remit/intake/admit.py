@@ -154,7 +154,7 @@ class Intake:
         return (
             deliveries
             if find_contact is None
-            else tuple(_named(each, find_contact) for each in deliveries)
+            else tuple(_with_contact_name(each, find_contact) for each in deliveries)
         )
 
     def _listening(self) -> MessageReceiver:
@@ -263,7 +263,7 @@ def _contract(contract: Contract) -> None:
         _text("criterion", criterion.activity + criterion.description, MOST_TEXT)
 
 
-def _named(delivery: Delivery, find_contact: Callable[[str], str | None]) -> Delivery:
+def _with_contact_name(delivery: Delivery, find_contact: Callable[[str], str | None]) -> Delivery:
     words = delivery.recipient
     return replace(delivery, recipient=None if words is None else find_contact(words))
 

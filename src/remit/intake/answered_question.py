@@ -105,7 +105,7 @@ def send(task: Task, whole: Iterable[Delivery], asked: AnsweredQuestion) -> Sett
         if isinstance(way, Question):
             question = way
             lost.append(half)
-        elif not any(_same(each, half, way) for each in sent):
+        elif not any(_is_same_delivery(each, half, way) for each in sent):
             sent.append(Delivery(way, half.recipient, half.content))
     task = replace(task, delivery=tuple(sent))
     if question is None:
@@ -114,7 +114,7 @@ def send(task: Task, whole: Iterable[Delivery], asked: AnsweredQuestion) -> Sett
     return asked.asks(task, gap, question.sentence)
 
 
-def _same(one: Delivery, half: Delivery, way: str) -> bool:
+def _is_same_delivery(one: Delivery, half: Delivery, way: str) -> bool:
     return (one.channel, one.recipient, one.content) == (way, half.recipient, half.content)
 
 
@@ -159,18 +159,18 @@ def with_change(asked: AnsweredQuestion) -> Task | None:
     """Return the task as an answer changes it, still to be confirmed; None: no change."""
     found = answers.when(asked.answer, "", now=asked.now, zone=asked.zone)
     if found and len(found) == 1 and not isinstance(found[0], TimeDoubt):
-        return timed(asked.task, found[0])
+        return with_time(asked.task, found[0])
     others = [each for each in asked.task.delivery if each.recipient is not None]
     text = answers.letter(asked.answer)
     if text and all(each.content for each in others):
         return _with_sends(asked.task, others, lambda each: replace(each, content=text))
-    named = answers.named(asked.answer, asked.book)
+    named = answers.find_recipients(asked.answer, asked.book)
     if named is None or named.doubt or len(others) != 1:
         return None
-    return _readdressed(asked, others[0], named)
+    return _change_address(asked, others[0], named)
 
 
-def _readdressed(asked: AnsweredQuestion, send: Delivery, named: NamedRecipients) -> Task | None:
+def _change_address(asked: AnsweredQuestion, send: Delivery, named: NamedRecipients) -> Task | None:
     """Return the task with its one send to another person or channel."""
     people, ways = named.people, named.channels
     if len(people) > 1 or len(ways) > 1 or asked.book.owner in people:
@@ -190,7 +190,7 @@ def _with_sends(task: Task, gone: Sequence[Delivery], made: Callable[[Delivery],
     return replace(task, delivery=tuple(sends))
 
 
-def timed(task: Task, when: When) -> Task:
+def with_time(task: Task, when: When) -> Task:
     """Return the task with another time or repetition."""
     match when:
         case Moment(at=at):

@@ -109,11 +109,11 @@ def when(
     """
     base = _with_halves(_first(text), elsewhere)
     for each in earlier:
-        before = _whole(each, now.astimezone(zone).date(), recurs=False)
+        before = _whole_time(each, now.astimezone(zone).date(), recurs=False)
         base = _over(base, before) if base and before else before or base
     if is_then(answer):
         return resolve_time(base, text, now=now, zone=zone) if base else None
-    spoken = _zone_alone(answer, base) or _whole(
+    spoken = _zone_alone(answer, base) or _whole_time(
         answer, now.astimezone(zone).date(), recurs=bool(base and base.every)
     )
     if spoken is None or spoken.vague:
@@ -161,7 +161,7 @@ def _first(text: str) -> TimePhrase | None:
     return None
 
 
-def _whole(answer: str, today: date, *, recurs: bool) -> TimePhrase | None:
+def _whole_time(answer: str, today: date, *, recurs: bool) -> TimePhrase | None:
     """Return a time that is the whole answer; if it `recurs`, it may be how long it lasts."""
     for lead in _LEADS:
         for line in _texts(lead + _without_for(answer)):
@@ -187,14 +187,14 @@ def _all_time(line: TimeText, today: date) -> TimePhrase | None:
                 return None
             at = link[1] if link else at + 1
             continue
-        joined = _joined(spoken, found, today) if spoken else found
+        joined = _join_times(spoken, found, today) if spoken else found
         if joined is None:
             return None
         spoken, at = joined, found.end
     return spoken
 
 
-def _joined(one: TimePhrase, other: TimePhrase, today: date) -> TimePhrase | None:
+def _join_times(one: TimePhrase, other: TimePhrase, today: date) -> TimePhrase | None:
     """Join two halves of a time; of "Friday 6 March" the date counts, if it is a Friday."""
     if isinstance(one.day, NamedWeekday) and isinstance(other.day, CalendarDate):
         day = day_of(other.day, today)
@@ -248,7 +248,7 @@ def _zone_alone(answer: str, base: TimePhrase | None) -> TimePhrase | None:
 # People, channels, texts --------------------------------------------------------------------------
 
 
-def named(answer: str, book: ContactBook) -> NamedRecipients | None:
+def find_recipients(answer: str, book: ContactBook) -> NamedRecipients | None:
     """Return the people and channels in an answer; None if it has an unknown word."""
     words = message_words(answer, book)
     if not 0 < len(words.raw) <= _MOST_TOKENS:
@@ -261,11 +261,17 @@ def named(answer: str, book: ContactBook) -> NamedRecipients | None:
         )
         token = words.tokens[at]
         if person and (way is None or way[1] <= person[1]):
-            made, at = _with(made, _who(words, person[0], at, person[1])), person[1]
+            made, at = (
+                _add_recipient(made, _find_contact(words, person[0], at, person[1])),
+                person[1],
+            )
         elif me := order_words().me.at(words.keys, at):
-            made, at = _with(made, book.owner), me[1]
+            made, at = _add_recipient(made, book.owner), me[1]
         elif way:
-            made, at = _with(made, channel_for(way[0], words.slice(at, way[1]), book)), way[1]
+            made, at = (
+                _add_recipient(made, channel_for(way[0], words.slice(at, way[1]), book)),
+                way[1],
+            )
         elif token.kind is TokenKind.QUOTE:
             made, at = replace(made, texts=(*made.texts, token.text)), at + 1
         elif (
@@ -279,7 +285,7 @@ def named(answer: str, book: ContactBook) -> NamedRecipients | None:
     return made
 
 
-def _who(
+def _find_contact(
     words: MessageWords, people: tuple[Contact, ...], start: int, end: int
 ) -> Contact | Question:
     return resolve(words.slice(start, end), words.book) if len(people) > 1 else people[0]
@@ -291,7 +297,9 @@ def _lead_words() -> frozenset[str]:
     return words.to.words | words.by.words | words.on.words | words.articles
 
 
-def _with(made: NamedRecipients, found: Contact | ChannelName | Question) -> NamedRecipients:
+def _add_recipient(
+    made: NamedRecipients, found: Contact | ChannelName | Question
+) -> NamedRecipients:
     match found:
         case Contact():
             return replace(made, people=(*made.people, found))

@@ -17,11 +17,11 @@ from remit.contacts.book import Contacts
 from remit.errors import BadInput
 from remit.intake import admit
 from remit.intake.card_answer import CardAnswerContext, open_card
-from remit.intake.command_words import assigned
+from remit.intake.command_words import assign_commands
 from remit.intake.conditions import find_conditions
 from remit.intake.extract import extract
 from remit.intake.extraction import Draft, Extraction, Question, QuestionTopic
-from remit.intake.hear import TaskLedger, ledgers, planned
+from remit.intake.hear import TaskLedger, apply_plan, ledgers
 from remit.intake.message_words import message_words
 from remit.intake.plain_reader import doubts_of, texts_to_others
 from remit.intake.veto import find_veto
@@ -100,11 +100,13 @@ class EventReading(Struct, frozen=True):
 
     def __call__(self, title: str, text: str, start: datetime) -> TaskLedger | None:
         words = words_of(title, text)
-        found = assigned(extract(words, now=start, zone=self.zone, book=self.book), self.commands)
+        found = assign_commands(
+            extract(words, now=start, zone=self.zone, book=self.book), self.commands
+        )
         if not found.tasks or not _sends(found):
             return None
-        found = _as_one(_with_rest(_untimed(found, start)))
-        (ledger, *_) = ledgers(planned(found, None, self.book.home))
+        found = _join_into_one(_with_rest(_without_other_times(found, start)))
+        (ledger, *_) = ledgers(apply_plan(found, None, self.book.home))
         # At the start nobody is asked about words that hold it back; before a send the owner is.
         texts = texts_to_others(found, message_words(words, self.book))
         veto = (*find_veto(words, self.book, texts), *doubts_of(found, words, self.book))
@@ -132,7 +134,7 @@ def _sends(found: Extraction) -> bool:
     )
 
 
-def _untimed(found: Extraction, start: datetime) -> Extraction:
+def _without_other_times(found: Extraction, start: datetime) -> Extraction:
     """Decline every other time: the event says when."""
     same = any(draft.scheduled_for == start for draft in found.tasks)
     left = tuple(each for each in found.questions if each.about is not QuestionTopic.TIME)
@@ -163,12 +165,12 @@ def _with_rest(found: Extraction) -> Extraction:
     return _with_clauses(replace(found, questions=left), clauses)
 
 
-def _as_one(found: Extraction) -> Extraction:
+def _join_into_one(found: Extraction) -> Extraction:
     """Return one task: all joined if the recipients are the same, else the first."""
     first, *others = found.tasks
     ways = {_ways(found, draft) for draft in found.tasks}
     if len(ways) == 1:
-        return replace(found, tasks=(_joined(found.tasks),))
+        return replace(found, tasks=(_join_drafts(found.tasks),))
     at = [n for n, clause in enumerate(found.clauses) if any(clause in d.clauses for d in others)]
     heads = {found.clauses.index(draft.clauses[0]) for draft in others if draft.clauses}
     clauses = [
@@ -189,7 +191,7 @@ def _ways(found: Extraction, draft: Draft) -> frozenset[tuple[str, str | None, s
     return frozenset((each.channel, each.recipient, each.content) for each in every)
 
 
-def _joined(drafts: Sequence[Draft]) -> Draft:
+def _join_drafts(drafts: Sequence[Draft]) -> Draft:
     """Join tasks with the same recipients: all of the work, and each send once."""
     first = drafts[0]
     return replace(
@@ -240,11 +242,11 @@ def _task(
     request = OwnerRequest(words, ledger.clauses)
     gaps = ledger.gaps
     if earlier is not None and earlier.request is not None:
-        cue_read, request, gaps = _as_told(cue_read, earlier), earlier.request, ()
+        cue_read, request, gaps = _cue_as_answered(cue_read, earlier), earlier.request, ()
     return replace(admit.make(cue_read, ids, now), request=request, gaps=gaps)
 
 
-def _as_told(cue: Cue, earlier: Task) -> Cue:
+def _cue_as_answered(cue: Cue, earlier: Task) -> Cue:
     """Return the task as the owner answered last time."""
     whole = [each for each in earlier.delivery if not each.part]
     return replace(

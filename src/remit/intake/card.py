@@ -175,7 +175,7 @@ def _rows(
         label = limit.kind.value if limit.kind not in LED_KINDS else "limit"
         part = f" ({limit.pattern})" if limit.pattern else ""
         yield CardRow("limit", say[label], limit.words + part)
-    when = _when(task, say, zone, start, waits=waits)
+    when = _time_line(task, say, zone, start, waits=waits)
     yield CardRow("runs", say["runs"], in_language(when, language))
     if task.repeats is not None:
         yield CardRow("repeats", say["repeats"], _how_often(task, language))
@@ -230,7 +230,7 @@ def _to_whom(delivery: Delivery, say: dict[str, str]) -> str:
     return say["to_person"].format(name=name, channel=channel)
 
 
-def _when(task: Task, say: dict[str, str], zone: ZoneInfo, start: str, *, waits: bool) -> str:
+def _time_line(task: Task, say: dict[str, str], zone: ZoneInfo, start: str, *, waits: bool) -> str:
     timed = not any(gap.about == QuestionTopic.TIME for gap in task.gaps)
     at = show_moment(task.scheduled_for, zone) if task.scheduled_for and timed else ""
     if waits:
@@ -251,7 +251,7 @@ def _how_often(task: Task, language: str) -> str:
 # What is open -------------------------------------------------------------------------------------
 
 
-def numbered(tasks: Iterable[Task]) -> list[Task]:
+def number_gaps(tasks: Iterable[Task]) -> list[Task]:
     """Return the tasks, each gap with its number on the card."""
     made: list[Task] = []
     count = 0

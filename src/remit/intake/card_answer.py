@@ -18,7 +18,7 @@ from msgspec.structs import replace
 from remit.contacts import ContactBook
 from remit.intake import answers
 from remit.intake.answered_question import LEAVE_OUT
-from remit.intake.card import card_lines, card_question, is_small_talk, make_card, numbered
+from remit.intake.card import card_lines, card_question, is_small_talk, make_card, number_gaps
 from remit.intake.extraction import QuestionTopic
 from remit.intake.settle import settle
 from remit.language.sentences import (
@@ -67,7 +67,7 @@ def open_card(
 
     A single text that needs only a yes is shown exactly as the send would show it.
     """
-    waiting = numbered(task for task in tasks if task.gaps)
+    waiting = number_gaps(task for task in tasks if task.gaps)
     by_id = {task.id: task for task in waiting}
     if not waiting:
         return list(tasks), None
@@ -90,7 +90,7 @@ def _review(
     number: int,
     problem: str,
 ) -> Review:
-    card = make_card([_addressed(task, approvals) for task in waiting], table.zone)
+    card = make_card([_with_addresses(task, approvals) for task in waiting], table.zone)
     return Review(
         id=table.ids.review(),
         task_id=waiting[0].id,
@@ -104,7 +104,7 @@ def _review(
     )
 
 
-def _addressed(task: Task, approvals: Sequence[Review]) -> Task:
+def _with_addresses(task: Task, approvals: Sequence[Review]) -> Task:
     """Return the task as the card shows it: with the address of each text."""
     own = iter([each for each in approvals if each.task_id == task.id])
     sends = [
@@ -123,7 +123,7 @@ def _send_question(task: Task, approvals: Sequence[Review]) -> str:
     """Return why it is asked and whom it reaches, in the language of the message."""
     language = message_language(task.request.text if task.request else "")
     say = sentences(language)
-    send = next(each for each in _addressed(task, approvals).delivery if each.recipient)
+    send = next(each for each in _with_addresses(task, approvals).delivery if each.recipient)
     name = f"{send.recipient} ({send.address})" if send.address else send.recipient
     waits = any(each.kind is ConditionKind.AFTER_OK for each in task.conditions)
     parts = [held_sentence(task.veto, language) if task.veto else ""]

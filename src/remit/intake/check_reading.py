@@ -22,8 +22,8 @@ from remit.intake.extraction import (
     Extraction,
     Question,
     QuestionTopic,
+    as_title,
     channel_for,
-    headed,
     resolve,
     way_to,
 )
@@ -212,7 +212,7 @@ def _with_owners_channel(draft: Draft, plain: Extraction) -> Draft:
 
 def _unread(text: str, questions: Sequence[Question]) -> CheckedTask:
     """Return a task that waits for the answer to a question."""
-    title = headed(" ".join(text.split()))[:120]
+    title = as_title(" ".join(text.split()))[:120]
     return CheckedTask(Draft(title=title, instructions=text), questions=list(questions))
 
 
@@ -225,12 +225,12 @@ class _Check(Struct, frozen=True):
     def task(self, task: ReadTask, number: int) -> CheckedTask:
         when = check_time(task, self.message, self.plain, now=self.now, zone=self.zone)
         draft = Draft(
-            title=headed(" ".join(task.title.split()) or task.instructions[:120]),
+            title=as_title(" ".join(task.title.split()) or task.instructions[:120]),
             instructions=task.instructions,
             work=tuple(WorkItem(each) for each in task.work if each.strip()),
             notes=(when.note,) if when.note else (),
         )
-        made = CheckedTask(_timed(draft, when))
+        made = CheckedTask(_with_time(draft, when))
         if when.question:
             made.questions.append(when.question)
         if when.veto:
@@ -389,7 +389,7 @@ class _Check(Struct, frozen=True):
         return () if place is None else (place,)
 
 
-def _timed(draft: Draft, when: CheckedTime) -> Draft:
+def _with_time(draft: Draft, when: CheckedTime) -> Draft:
     match when.when:
         case Recurrence() as rule:
             return replace(draft, scheduled=True, scheduled_for=rule.first, recurrence=rule)

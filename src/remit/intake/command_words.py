@@ -49,16 +49,16 @@ class CommandReader:
         self, text: str, now: datetime, zone: ZoneInfo, book: ContactBook
     ) -> Extraction | None:
         found = extract(text, now=now, zone=zone, book=book) if self._names else None
-        command = assigned(found, self._names) if found else None
+        command = assign_commands(found, self._names) if found else None
         return command if command and any(draft.agent for draft in command.tasks) else None
 
 
-def assigned(found: Extraction, names: Collection[str]) -> Extraction:
+def assign_commands(found: Extraction, names: Collection[str]) -> Extraction:
     """Return the reading; a task that only asks for a command is assigned to it."""
-    return replace(found, tasks=tuple(_assigned(draft, names) for draft in found.tasks))
+    return replace(found, tasks=tuple(_assign_command(draft, names) for draft in found.tasks))
 
 
-def _assigned(draft: Draft, names: Collection[str]) -> Draft:
+def _assign_command(draft: Draft, names: Collection[str]) -> Draft:
     name = named_command(draft.work[0].description, names) if len(draft.work) == 1 else None
     return replace(draft, agent=f"command:{name}", needs_brain=False) if name else draft
 

@@ -38,7 +38,7 @@ def find_conditions(
     found: list[Condition] = []
     at = 0
     while at < len(message.tokens):
-        hit = next(_at(message, at, now, zone), None)
+        hit = next(_limit_at(message, at, now, zone), None)
         start = message.tokens[at].start
         inside = any(first <= start < last for first, last in texts)
         if hit and start not in cues and (inside or hit[0].kind in _IN_WORDS):
@@ -51,7 +51,7 @@ def find_conditions(
     return tuple(found)
 
 
-def limited(found: Extraction, conditions: tuple[Condition, ...]) -> Extraction:
+def apply_limits(found: Extraction, conditions: tuple[Condition, ...]) -> Extraction:
     """Return the reading with its limits: nothing runs before a named time."""
     own = [(each.end - len(each.words), each.end) for each in found.conditions]
     others = [each for each in conditions if not any(a < each.end <= b for a, b in own)]
@@ -98,7 +98,7 @@ def _without_limit_words(found: Extraction) -> Extraction:
     left = tuple(cue for cue in found.veto if cue in other or not _is_within(cue, spans))
     return replace(
         found,
-        tasks=tuple(_without(draft, words, now) for draft in found.tasks),
+        tasks=tuple(_without_limits(draft, words, now) for draft in found.tasks),
         clauses=tuple(now.values()),
         veto=left if other else found.veto,
     )
@@ -108,7 +108,7 @@ def _is_within(part: Clause | VetoCue, spans: Sequence[tuple[int, int]]) -> bool
     return any(start <= part.start and part.end <= end for start, end in spans)
 
 
-def _without(draft: Draft, limits: str, now: Mapping[Clause, Clause]) -> Draft:
+def _without_limits(draft: Draft, limits: str, now: Mapping[Clause, Clause]) -> Draft:
     clauses = tuple(now[clause] for clause in draft.clauses)
     left = tuple(item for item in draft.work if item.description.strip().casefold() not in limits)
     texts = [each.content for each in draft.deliveries if each.content]
@@ -119,7 +119,7 @@ def _without(draft: Draft, limits: str, now: Mapping[Clause, Clause]) -> Draft:
     return replace(draft, work=left, title=title, clauses=clauses, needs_brain=needs)
 
 
-def _at(
+def _limit_at(
     message: MessageWords, at: int, now: datetime, zone: ZoneInfo
 ) -> Iterator[tuple[Condition, int]]:
     """Return the limit that begins at a token, and its end; exact forms come first."""
@@ -127,11 +127,11 @@ def _at(
         lead = phrases_in_all("conditions", kind.value).at(message.keys, at)
         if lead is None:
             continue
-        if made := _made(kind, message, at, lead[1], now, zone):
+        if made := _read_limit(kind, message, at, lead[1], now, zone):
             yield made
 
 
-def _made(
+def _read_limit(
     kind: ConditionKind, message: MessageWords, at: int, after: int, now: datetime, zone: ZoneInfo
 ) -> tuple[Condition, int] | None:
     if kind is ConditionKind.NOT_BEFORE:
@@ -292,8 +292,8 @@ def with_quiet(found: Extraction, quiet: Condition, text: str) -> Extraction | N
     before = [n for n, d in enumerate(found.tasks) if d.clauses and d.clauses[0].start < start]
     owner = before[-1] if before else 0
     drafts = list(found.tasks)
-    drafts[owner] = replace(drafts[owner], clauses=_sorted(drafts[owner].clauses, clause))
-    clauses = _sorted(found.clauses, clause)
+    drafts[owner] = replace(drafts[owner], clauses=_insert_clause(drafts[owner].clauses, clause))
+    clauses = _insert_clause(found.clauses, clause)
     moved = tuple(
         replace(each, clause=clauses.index(found.clauses[each.clause])) for each in found.questions
     )
@@ -307,5 +307,5 @@ def with_quiet(found: Extraction, quiet: Condition, text: str) -> Extraction | N
     )
 
 
-def _sorted(clauses: tuple[Clause, ...], more: Clause) -> tuple[Clause, ...]:
+def _insert_clause(clauses: tuple[Clause, ...], more: Clause) -> tuple[Clause, ...]:
     return tuple(sorted((*clauses, more), key=lambda each: each.start))

@@ -19,8 +19,8 @@ from remit.intake.extraction import (
     Extraction,
     Question,
     QuestionTopic,
+    as_title,
     connectives_between,
-    headed,
 )
 from remit.intake.message_words import MessageWords, message_words
 from remit.intake.patterns.groups import FoundDeliveries, UnitGroup, group_units, plan_sends
@@ -187,7 +187,7 @@ def _title(group: UnitGroup, words: MessageWords, work: Sequence[WorkItem]) -> s
         work = ()
     title = next((each for each in (*(item.description for item in work), *texts)), "")
     title = title or _unit_text(group.main, words)
-    line = headed(" ".join(title.split()))
+    line = as_title(" ".join(title.split()))
     return line if len(line) <= MAX_TITLE else line[: MAX_TITLE - 3].rstrip() + "..."
 
 
@@ -327,7 +327,7 @@ class _Clock(Struct, frozen=True):
             return answers
         hour = self._usual(phrase)
         usual = resolve_time(hour, text, now=self.now, zone=self.zone, day=named)
-        return tuple(_noted(each, text, self.zone) for each in usual)
+        return tuple(_with_note(each, text, self.zone) for each in usual)
 
     def _usual(self, phrase: TimePhrase) -> TimePhrase:
         """Return a time with the hour, or the half of the day, that most people mean."""
@@ -339,7 +339,7 @@ class _Clock(Struct, frozen=True):
         return replace(phrase, part=part or (DayPart.MORNING if early else DayPart.AFTERNOON))
 
 
-def _noted(when: When, text: str, zone: ZoneInfo) -> When:
+def _with_note(when: When, text: str, zone: ZoneInfo) -> When:
     """Return a time that was not said, with a note on what was assumed."""
     if not isinstance(when, Moment | Recurrence):
         return when

@@ -96,7 +96,7 @@ def connectives_between(clauses: tuple[Clause, ...], length: int) -> tuple[Conne
     return tuple(Connective(start, end) for start, end in pairs if end > start)
 
 
-def headed(title: str) -> str:
+def as_title(title: str) -> str:
     """Return a title with a capital first letter; a first word that is no plain word stays."""
     first = title.partition(" ")[0].rstrip(",;:.!?")
     plain = first.replace("'", "").replace("’", "").replace("-", "")

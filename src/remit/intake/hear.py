@@ -86,7 +86,7 @@ class MessageReader:
         before = await self._db.read(messages.of_message, message.source)
         if before:
             return await self._again(message, before)
-        if (rule := self._wished(message)) is not None:
+        if (rule := self._find_wish(message)) is not None:
             return await self._propose(message, rule)
         found = await self._read_turn(message)
         if isinstance(found, TurnOrder):
@@ -104,7 +104,7 @@ class MessageReader:
             tuple(stored), asked, found.answer, card=await self._card(stored, asked)
         )
 
-    def _wished(self, message: OwnerMessage) -> ContactRule | None:
+    def _find_wish(self, message: OwnerMessage) -> ContactRule | None:
         """Return the rule, if the message is a standing wish and nothing else."""
         if message.scheduled_for or message.repeats or message.taint is not Taint.OWNER:
             return None
@@ -199,25 +199,29 @@ class MessageReader:
             if isinstance(found, TurnOrder):
                 return found
             done = conditions.with_quiet(
-                self._finished(found, rest, book, now), quiet, message.text
+                self._finish_reading(found, rest, book, now), quiet, message.text
             )
             if done is not None:
                 return done
         found = await read(message.text)
-        return found if isinstance(found, TurnOrder) else self._finished(found, message, book, now)
+        return (
+            found
+            if isinstance(found, TurnOrder)
+            else self._finish_reading(found, message, book, now)
+        )
 
     def _book(self, message: OwnerMessage) -> ContactBook:
         book = self._contacts.book()
         return book if message.home is None else book.with_home(message.home)
 
-    def _finished(
+    def _finish_reading(
         self, found: Extraction, message: OwnerMessage, book: ContactBook, now: datetime
     ) -> Extraction:
         """Return a reading with the given time and place, vetoes and limits applied."""
-        found = planned(found, message.scheduled_for, book.home, message.repeats)
+        found = apply_plan(found, message.scheduled_for, book.home, message.repeats)
         found = held_back(found, message.text, book)
         limits = conditions.find_conditions(message.text, book, now, self._zone, found.texts)
-        return conditions.limited(found, limits)
+        return conditions.apply_limits(found, limits)
 
     @property
     def _table(self) -> CardAnswerContext:
@@ -268,18 +272,18 @@ class _Settling(Struct, frozen=True):
 # What was read, as it will be stored --------------------------------------------------------------
 
 
-def planned(
+def apply_plan(
     found: Extraction, at: datetime | None, home: str, repeats: Repeats | None = None
 ) -> Extraction:
     """Return the reading with the time given besides the words, and a place for results."""
     at = repeats.first if repeats else at
     if at is not None:
-        found = _timed(found, at, repeats)
+        found = _apply_given_time(found, at, repeats)
     drafts = tuple(_at_home(draft, found, home) for draft in found.tasks)
     return replace(found, tasks=drafts)
 
 
-def _timed(found: Extraction, at: datetime, repeats: Repeats | None) -> Extraction:
+def _apply_given_time(found: Extraction, at: datetime, repeats: Repeats | None) -> Extraction:
     """Apply the given time to all tasks; words with another time contradict it."""
     for clause in found.clauses:
         if clause.became == "time" or _asked_when(found, clause):
@@ -338,7 +342,7 @@ def _ledger(found: Extraction, draft: Draft, n: int) -> TaskLedger:
         if question.clause in own:
             gap = _gap(question, own.index(question.clause) + 1)
             before = gaps.get(gap.key)
-            gaps[gap.key] = _joined(before, gap) if before else gap
+            gaps[gap.key] = _join_gaps(before, gap) if before else gap
     clauses = tuple(found.clauses[at] for at in own)
     limits = conditions.conditions_of(found, draft)
     return TaskLedger(draft, clauses, tuple(gaps.values()), found.veto, limits)
@@ -361,7 +365,7 @@ def _gap(question: Question, clause: int) -> Gap:
     return Gap(clause, about, question.options, question.waits, question.letter, sentence)
 
 
-def _joined(before: Gap, gap: Gap) -> Gap:
+def _join_gaps(before: Gap, gap: Gap) -> Gap:
     """Join two questions of one sort about one clause."""
     options = tuple(dict.fromkeys((*before.options, *gap.options)))
     waits = tuple(dict.fromkeys((*before.waits, *gap.waits)))

@@ -96,12 +96,12 @@ def message_result_to_json(result: MessageResult, view: JsonView = JsonView.S3) 
     }
 
 
-def rehearsed(found: Extraction) -> JsonMap:
+def reading_to_json(found: Extraction) -> JsonMap:
     """Return what a message would become, in the form S0, possibly with several tasks."""
     return {
         "tasks": [_draft(draft) for draft in found.tasks],
         "clauses": to_json(found.clauses),
-        "questions": [_unasked(each, found.clauses) for each in found.questions],
+        "questions": [_question_to_json(each, found.clauses) for each in found.questions],
         "answer": to_json(found.answer),
         "alike": [],
         "veto": to_json(found.veto),
@@ -153,7 +153,7 @@ def _sentence(task: Task, clause: int) -> str | None:
 def _questions(result: MessageResult) -> Iterator[Json]:
     """Return one entry per card; `lines` holds each open line on it."""
     for each in result.unasked:
-        yield _unasked(each, result.clauses)
+        yield _question_to_json(each, result.clauses)
     tasks = {task.id: task for task in result.tasks}
     for review in result.reviews:
         lines = open_lines([tasks[each] for each in _on_card(review) if each in tasks])
@@ -191,7 +191,7 @@ def _line(line: OpenLine) -> Json:
     }
 
 
-def _unasked(question: Question, clauses: Sequence[Clause]) -> Json:
+def _question_to_json(question: Question, clauses: Sequence[Clause]) -> Json:
     """Return a question that no task waits for; it is not stored, so it has no id."""
     return {
         "id": None,

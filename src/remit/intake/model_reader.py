@@ -173,21 +173,21 @@ def prompt(
             RULES,
             "",
             *((TURN_RULES, "") if talk else ()),
-            f"Channels: {_listed(each.name for each in book.channels)}",
-            f"Contacts: {_listed(contacts_named(text, book))}",
+            f"Channels: {_list_names(each.name for each in book.channels)}",
+            f"Contacts: {_list_names(contacts_named(text, book))}",
             f"The time now: {local.isoformat(timespec='seconds')} ({local:%A}), zone {zone.key}",
             *(_context(talk) if talk else ()),
             "",
-            f"The message: {_quoted(text)}",
+            f"The message: {_quote_json(text)}",
         )
     )
 
 
 def _context(talk: TalkContext) -> Iterator[str]:
     """Return what a turn may be about, each item as a JSON text of limited length."""
-    yield f"The owner said before: {_listed(each[:MAX_TURN_CHARS] for each in talk.turns)}"
+    yield f"The owner said before: {_list_names(each[:MAX_TURN_CHARS] for each in talk.turns)}"
     for name, listed in (("Tasks", talk.tasks), ("Open questions", talk.questions)):
-        shown = (f"{each.id}: {_quoted(' '.join(each.words.split())[:200])}" for each in listed)
+        shown = (f"{each.id}: {_quote_json(' '.join(each.words.split())[:200])}" for each in listed)
         yield f"{name}: {'; '.join(shown) or 'none'}"
 
 
@@ -200,10 +200,10 @@ def contacts_named(text: str, book: ContactBook) -> tuple[str, ...]:
     return names[:MAX_CONTACTS_SHOWN]
 
 
-def _listed(names: Iterable[str]) -> str:
-    return ", ".join(_quoted(name) for name in names) or "none"
+def _list_names(names: Iterable[str]) -> str:
+    return ", ".join(_quote_json(name) for name in names) or "none"
 
 
-def _quoted(text: str) -> str:
+def _quote_json(text: str) -> str:
     """Return a text as a JSON string, which it cannot end itself."""
     return json.dumps(text, ensure_ascii=False)

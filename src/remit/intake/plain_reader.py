@@ -63,10 +63,10 @@ def doubts_of(found: Extraction, text: str, book: ContactBook) -> tuple[VetoCue,
     """Return what makes it uncertain that a text is to go to somebody."""
     message = message_words(text, book)
     return (
-        *_mixed(found, message),
-        *_uncovered(found, message),
+        *_work_before_text(found, message),
+        *_uncovered_words(found, message),
         *_unclear(found, message),
-        *_composed(found, message),
+        *_words_of_composition(found, message),
     )
 
 
@@ -101,7 +101,7 @@ def _question(found: Extraction, draft: Draft, message: MessageWords) -> Questio
     return Question(QuestionTopic.TASK, sentence, clause=own[0])
 
 
-def _mixed(found: Extraction, message: MessageWords) -> Iterator[VetoCue]:
+def _work_before_text(found: Extraction, message: MessageWords) -> Iterator[VetoCue]:
     """Yield work or reminders before a text to others that may be part of it."""
     sends = [d.clauses[0] for d in found.tasks if reaches_others(d.deliveries) and d.clauses]
     for draft in found.tasks:
@@ -115,7 +115,7 @@ def _mixed(found: Extraction, message: MessageWords) -> Iterator[VetoCue]:
             yield VetoCue(VetoKind.UNCOVERED, first.text, first.start, first.end)
 
 
-def _composed(found: Extraction, message: MessageWords) -> Iterator[VetoCue]:
+def _words_of_composition(found: Extraction, message: MessageWords) -> Iterator[VetoCue]:
     """Yield words after an order to send that describe what to write and that no pattern covers.
 
     "Ask Bob whether …" and "write to Bob in English …" say what to write, and are no doubt; a time
@@ -150,7 +150,7 @@ def _says_what(message: MessageWords, sends: Clause, what: Clause) -> bool:
     return asks or order.refers or order_words().tongues.at(message.keys, first) is not None
 
 
-def _uncovered(found: Extraction, message: MessageWords) -> Iterator[VetoCue]:
+def _uncovered_words(found: Extraction, message: MessageWords) -> Iterator[VetoCue]:
     """Yield words beside a text to others that no pattern covers: they may change its meaning."""
     texts = [span for each in _texts(found) for span in message.places(each)]
     if not texts:

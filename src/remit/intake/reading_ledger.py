@@ -59,7 +59,7 @@ def write_ledger(
     for n, task in enumerate(tasks):
         own = tuple(clause for clause, fate in zip(clauses, owners, strict=True) if fate.task == n)
         own = own or clauses[:1]  # a question needs one, even if others took all its words
-        left = [c for c, fate in zip(clauses, owners, strict=True) if fate == _left(n)]
+        left = [c for c, fate in zip(clauses, owners, strict=True) if fate == _uncovered_fate(n)]
         draft = replace(task.draft, clauses=own)
         if left:
             more = "\n".join(clause.text for clause in left)
@@ -72,10 +72,10 @@ def write_ledger(
         drafts.append(draft)
         at = clauses.index(own[0])
         questions += [replace(each, clause=at) for each in task.questions]
-    return _marked(message, drafts, questions, talk, clauses, vetoes)
+    return _mark_outcomes(message, drafts, questions, talk, clauses, vetoes)
 
 
-def _marked(
+def _mark_outcomes(
     message: MessageWords,
     drafts: Sequence[Draft],
     questions: Sequence[Question],
@@ -94,7 +94,7 @@ def _marked(
     return Extraction(made, tuple(questions), talk, marked_clauses, gaps, tuple(vetoes))
 
 
-def _left(task: int) -> _Fate:
+def _uncovered_fate(task: int) -> _Fate:
     return _Fate(task, ClauseOutcome.CONSTRAINT, uncovered=True)
 
 
@@ -130,7 +130,7 @@ def _fate(
             return _Fate(n, _main(tasks[n].draft))
     if all(map(is_small_key, inner)):
         return _Fate(last, _main(tasks[last].draft))
-    return _left(last)
+    return _uncovered_fate(last)
 
 
 def _bag(draft: Draft) -> frozenset[str]:

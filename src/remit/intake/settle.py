@@ -18,14 +18,14 @@ from remit.intake.answered_question import (
     at_home,
     request_of,
     send,
-    timed,
     with_change,
+    with_time,
     without_gaps,
     without_halves,
 )
 from remit.intake.answers import NamedRecipients
 from remit.intake.extract import extract
-from remit.intake.extraction import QuestionTopic, headed
+from remit.intake.extraction import QuestionTopic, as_title
 from remit.intake.veto import find_veto
 from remit.language.time.resolve import Now, TimeDoubt
 from remit.model.contract import Clause, ClauseOutcome, Gap, WorkItem
@@ -98,7 +98,7 @@ def _time(asked: AnsweredQuestion) -> SettledTask:
     doubt = found[0]
     if isinstance(doubt, TimeDoubt):
         return asked.again(doubt.why, doubt.options)
-    return SettledTask(timed(asked.closed(ClauseOutcome.TIME), doubt))
+    return SettledTask(with_time(asked.closed(ClauseOutcome.TIME), doubt))
 
 
 def _of_event(asked: AnsweredQuestion) -> SettledTask:
@@ -107,7 +107,7 @@ def _of_event(asked: AnsweredQuestion) -> SettledTask:
     if any(each.about == QuestionTopic.TIME for each in closed.gaps):
         return SettledTask(closed)
     if not closed.plan.composed:
-        return SettledTask(timed(closed, Now()))
+        return SettledTask(with_time(closed, Now()))
     gap = Gap(asked.gap.clause, QuestionTopic.TIME.value)
     return asked.asks(closed, gap, "When is the reminder due?")
 
@@ -132,12 +132,12 @@ def _in_time(made: SettledTask, asked: AnsweredQuestion) -> SettledTask:
 
 def _channel(asked: AnsweredQuestion) -> SettledTask:
     if answers.is_of_it(asked.answer):
-        task = _described(without_halves(asked.task, asked.gap.waits), asked)
+        task = _add_work(without_halves(asked.task, asked.gap.waits), asked)
         return SettledTask(asked.closed(ClauseOutcome.WORK, at_home(task, asked.book)))
     waits = _waits(asked)
     if answers.is_then(asked.answer) and all(each.channel for each in waits):
         return _fill(asked, dict(zip(waits, waits, strict=True)))
-    found = answers.named(asked.answer, asked.book) or NamedRecipients()
+    found = answers.find_recipients(asked.answer, asked.book) or NamedRecipients()
     ways = _ways(found, waits, asked.book)
     if found.doubt or not found.channels or ways is None:
         unpaired = "It is not said who gets it through which channel." if found.channels else ""
@@ -145,7 +145,7 @@ def _channel(asked: AnsweredQuestion) -> SettledTask:
     return _fill(asked, {half: replace(half, channel=way.name) for half, way in ways.items()})
 
 
-def _described(task: Task, asked: AnsweredQuestion) -> Task:
+def _add_work(task: Task, asked: AnsweredQuestion) -> Task:
     """Return the task with the clause as part of its work."""
     *others, last = task.work or (WorkItem(task.title),)
     words = asked.clause.text
@@ -171,7 +171,7 @@ def _ways(
 
 
 def _recipient(asked: AnsweredQuestion) -> SettledTask:
-    found = answers.named(asked.answer, asked.book)
+    found = answers.find_recipients(asked.answer, asked.book)
     if found is None or found.doubt or not found.people:
         return asked.again(found.doubt.sentence if found and found.doubt else "")
     people = tuple(dict.fromkeys(found.people))
@@ -221,19 +221,19 @@ def _content(asked: AnsweredQuestion) -> SettledTask:
     if asked.gap.letter and text is None:
         text = asked.answer
     if text is not None and text.strip():
-        return _written(asked, lambda _: text)
+        return _fill_texts(asked, lambda _: text)
     by_name = _texts(asked)
     if by_name is not None:
-        return _written(asked, lambda half: by_name[half.recipient])
+        return _fill_texts(asked, lambda half: by_name[half.recipient])
     if answers.quotes(asked.answer) or not _is_plain(asked):
         return asked.again()
-    task = _retitled(_working(asked.closed(ClauseOutcome.WORK), asked.answer), asked.answer)
+    task = _retitle(_working(asked.closed(ClauseOutcome.WORK), asked.answer), asked.answer)
     return _release(task, tuple(half for half in asked.gap.waits if half.id), asked)
 
 
 def _texts(asked: AnsweredQuestion) -> dict[str | None, str] | None:
     """Return one text for each recipient who waits for one: `Bob: "…", Anna: "…"`."""
-    found = answers.named(asked.answer, asked.book)
+    found = answers.find_recipients(asked.answer, asked.book)
     if found is None or not found.texts or len(found.texts) != len(found.people):
         return None
     owner = asked.book.owner
@@ -242,7 +242,7 @@ def _texts(asked: AnsweredQuestion) -> dict[str | None, str] | None:
     return texts if all(half.recipient in texts for half in asked.gap.waits) else None
 
 
-def _written(asked: AnsweredQuestion, text: Callable[[Delivery], str]) -> SettledTask:
+def _fill_texts(asked: AnsweredQuestion, text: Callable[[Delivery], str]) -> SettledTask:
     """Put the owner's exact text into the sends that waited for it."""
     waits = [(each.channel, each.recipient) for each in asked.gap.waits if each.id is None]
     alone = len(asked.task.delivery) == 1 and not asked.gap.waits
@@ -254,7 +254,7 @@ def _written(asked: AnsweredQuestion, text: Callable[[Delivery], str]) -> Settle
     )
     halves = tuple(replace(each, content=text(each)) for each in asked.gap.waits if each.id)
     task = asked.closed(ClauseOutcome.DELIVERY, replace(asked.task, delivery=sent))
-    return _release(_retitled(task, asked.answer), halves, asked)
+    return _release(_retitle(task, asked.answer), halves, asked)
 
 
 def _is_plain(asked: AnsweredQuestion) -> bool:
@@ -289,7 +289,7 @@ def _task(asked: AnsweredQuestion) -> SettledTask:
         task = replace(
             task, type=TaskType.SCHEDULED, scheduled_for=draft.scheduled_for, repeats=series
         )
-    made = send(_retitled(task, asked.answer), draft.deliveries, asked)
+    made = send(_retitle(task, asked.answer), draft.deliveries, asked)
     return replace(made, task=at_home(made.task, asked.book))
 
 
@@ -301,12 +301,12 @@ def _lines(before: str, after: str) -> str:
     return before if after in before else f"{before}\n{after}"
 
 
-def _retitled(task: Task, text: str) -> Task:
+def _retitle(task: Task, text: str) -> Task:
     """Return the task with a title from the answer, if its title was only its own words."""
-    words = headed(" ".join(text.split()))
+    words = as_title(" ".join(text.split()))
     title = words if len(words) <= MOST_TITLE else words[: MOST_TITLE - 3].rstrip() + "..."
     known = {request_of(task).text.strip(), *(each.text for each in request_of(task).clauses)}
-    own = task.title in known | {headed(each) for each in known}
+    own = task.title in known | {as_title(each) for each in known}
     return replace(task, title=title) if own and title else task
 
 
@@ -317,7 +317,7 @@ def _is_option(gap: Gap, answer: str) -> bool:
     )
 
 
-def _confirmed(asked: AnsweredQuestion) -> SettledTask:
+def _confirm(asked: AnsweredQuestion) -> SettledTask:
     """Release a held task after a yes, or apply a change; else ask again."""
     if answers.is_yes(asked.answer):
         return SettledTask(_released(asked.closed(ClauseOutcome.CONSTRAINT), asked.now))
@@ -331,7 +331,7 @@ def _released(task: Task, now: datetime) -> Task:
         task = replace(task, veto=())  # its words were shown; at each run the policy holds
     waited = any(each.kind is ConditionKind.AFTER_OK for each in task.conditions)
     late = task.scheduled_for is not None and task.scheduled_for <= now
-    return timed(task, Now()) if waited and late and not task.repeats else task
+    return with_time(task, Now()) if waited and late and not task.repeats else task
 
 
 # Left out -----------------------------------------------------------------------------------------
@@ -343,13 +343,13 @@ def _left_out(asked: AnsweredQuestion) -> SettledTask:
     task = asked.closed(ClauseOutcome.DECLINED)
     if gap.about == QuestionTopic.TIME:
         due = clause.became not in (None, ClauseOutcome.TIME)  # nothing says when, so it never is
-        return SettledTask(task, over=True) if due else SettledTask(timed(task, Now()))
+        return SettledTask(task, over=True) if due else SettledTask(with_time(task, Now()))
     if gap.about == QuestionTopic.CONTENT:
         waits = {(each.channel, each.recipient) for each in gap.waits if each.id is None}
         kept = (d for d in task.delivery if d.content or (d.channel, d.recipient) not in waits)
         task = replace(task, delivery=tuple(kept))
     if gap.about == QuestionTopic.TASK:
-        task = _unasked(task, clause)
+        task = _without_clause(task, clause)
     moot = tuple(each for each in task.gaps if _is_moot(each, gap.waits))
     task = without_gaps(without_halves(task, gap.waits), moot, "Nothing is left to be sent.")
     sends = any(each.content for each in task.delivery)
@@ -357,7 +357,7 @@ def _left_out(asked: AnsweredQuestion) -> SettledTask:
     return SettledTask(at_home(task, asked.book), over=over)
 
 
-def _unasked(task: Task, clause: Clause) -> Task:
+def _without_clause(task: Task, clause: Clause) -> Task:
     """Return the task without the work of one clause."""
     left = [item for item in task.work if item.description not in clause.text]
     instructions = f"{task.instructions}\nLeave this out: {clause.text}"
@@ -376,5 +376,5 @@ _BY_SORT: Final[dict[QuestionTopic, Callable[[AnsweredQuestion], SettledTask]]] 
     QuestionTopic.RECIPIENT: _recipient,
     QuestionTopic.CONTENT: _content,
     QuestionTopic.TASK: _task,
-    QuestionTopic.CONFIRM: _confirmed,
+    QuestionTopic.CONFIRM: _confirm,
 }

@@ -102,12 +102,12 @@ def _hours(line: TimeText, code: str, at: int) -> tuple[QuietHours, int] | None:
     if hour := _clock(line, _words(code, "after").at(line.keys, at)):
         late = hour[0].dial and _FIRST_EVENING_HOUR <= hour[0].hour < NOON
         since = ClockTime(hour[0].hour + NOON, hour[0].minute) if late else hour[0]
-        return _span(_written(since), _MORNING), hour[1]
+        return _span(_clock_text(since), _MORNING), hour[1]
     if hour := _clock(line, _words(code, "before").at(line.keys, at)):
-        return _span(_MIDNIGHT, _written(hour[0])), hour[1]
+        return _span(_MIDNIGHT, _clock_text(hour[0])), hour[1]
     if first := _clock(line, _words(code, "between").at(line.keys, at)):
         last = _clock(line, _words(code, "until").at(line.keys, first[1]))
-        return (_span(_written(first[0]), _written(last[0])), last[1]) if last else None
+        return (_span(_clock_text(first[0]), _clock_text(last[0])), last[1]) if last else None
     return None
 
 
@@ -119,7 +119,7 @@ def _span(since: str, till: str) -> QuietHours:
     return QuietHours(since, till if since != till else _MIDNIGHT)
 
 
-def _written(clock: ClockTime) -> str:
+def _clock_text(clock: ClockTime) -> str:
     return f"{clock.hour % MIDNIGHT:02}:{clock.minute:02}"
 
 

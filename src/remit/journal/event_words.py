@@ -114,7 +114,7 @@ def _loop_failed(data: JsonMap) -> str:
     return f"The background loop “{data['loop']}” failed and was started again: {data['why']}"
 
 
-def _updated(data: JsonMap) -> str:
+def _update_sentence(data: JsonMap) -> str:
     what = str(data.get("what"))
     if "wish" in data:
         return STOP_REQUESTS.get(str(data["wish"]), WITHDRAWN)
@@ -128,7 +128,7 @@ def _updated(data: JsonMap) -> str:
     return deferred.deferred_sentence(data) or CHANGES.get(what, f"It was changed: {what}.")
 
 
-def _settled(data: JsonMap) -> str:
+def _settlement_sentence(data: JsonMap) -> str:
     answer, note = str(data["answer"]), data.get("note")
     text = SETTLED.get(answer, answer)
     return f"{text}: {note}" if note else text
@@ -139,13 +139,13 @@ def _split(data: JsonMap) -> str:
     return f"Goes out in {len(parts) if isinstance(parts, list) else 'some'} parts."
 
 
-def _reported(data: JsonMap) -> str:
+def _report_sentence(data: JsonMap) -> str:
     if data.get("answer") == "accepted":
         return "The provider says that it arrived."
     return f"The provider says no: {data.get('note') or 'no reason given'}"
 
 
-def decided(data: JsonMap) -> str:
+def decision_sentence(data: JsonMap) -> str:
     """Return a decision with the owner's words as they are."""
     if data.get("closed"):
         return "The open question was closed: its task ended."
@@ -165,9 +165,9 @@ SENTENCES: Final[Mapping[EventKind, Callable[[JsonMap], str]]] = {
     EventKind.CALENDAR_NOTED: _calendar_noted,
     EventKind.RULES_CHANGED: lambda data: f"{data['file']}: {data['why']}",
     EventKind.LOOP_FAILED: _loop_failed,
-    EventKind.TASK_UPDATED: _updated,
+    EventKind.TASK_UPDATED: _update_sentence,
     EventKind.DELIVERY_CLAIMED: lambda data: f"Sends (try {data['attempt']}).",
-    EventKind.DELIVERY_SETTLED: _settled,
+    EventKind.DELIVERY_SETTLED: _settlement_sentence,
     EventKind.DELIVERY_SPLIT: _split,
-    EventKind.DELIVERY_REPORTED: _reported,
+    EventKind.DELIVERY_REPORTED: _report_sentence,
 }

@@ -71,7 +71,7 @@ class Journal:
     async def page(self, since: int, most: int = PAGE) -> list[Event]:
         """Return the next events after a place: from memory, if it reaches so far back."""
         if not self._recent or since < self._recent[0].seq - 1:
-            return await self._db.read(events.after, since, most)
+            return await self._db.read(events.list_after, since, most)
         first = since + 1 - self._recent[0].seq
         return self._recent[first : first + most]
 

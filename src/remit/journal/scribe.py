@@ -93,7 +93,7 @@ P = ParamSpec("P")
 T = TypeVar("T")
 
 
-async def whole(work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+async def run_to_end(work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
     """Run work in a thread to its end, even if the caller is cancelled.
 
     A thread cannot be cancelled. Abandoned, it would write while its successor works on the same
@@ -123,13 +123,13 @@ async def keep_queue(journal: Journal, db: Database, folder: Path) -> None:
     """Compare the folder with the store, then follow the journal until it ends."""
     since = await journal.last()
     queue = QueueFiles(folder)
-    await whole(queue.replace_all, await db.read(_everything))
+    await run_to_end(queue.replace_all, await db.read(_everything))
     async for page in journal.pages(since, ends=True, gather_seconds=GATHER_SECONDS):
-        touched = _touched(page)
+        touched = _changed_tasks(page)
         if touched:
             found = await db.read(_of_tasks, touched)
             if found or queue.has_files_of(touched):
-                await whole(queue.replace_of, touched, found)
+                await run_to_end(queue.replace_of, touched, found)
 
 
 class QueueFiles:
@@ -191,7 +191,7 @@ def record(review: Review, task: Task) -> JsonMap:
     }
 
 
-def _touched(page: Iterable[Event]) -> list[TaskId]:
+def _changed_tasks(page: Iterable[Event]) -> list[TaskId]:
     task_ids = (event.task_id for event in page if event.kind in _TELLING)
     return list(dict.fromkeys(task_id for task_id in task_ids if task_id is not None))
 
@@ -218,7 +218,7 @@ async def keep_logs(journal: Journal, folder: Path) -> None:
     scribe, mark = TaskLogWriter(folder), folder / ".written"
     since = _last_written(mark)
     async for page in journal.pages(since, ends=True, gather_seconds=GATHER_SECONDS):
-        await whole(_write_page, scribe, mark, page)
+        await run_to_end(_write_page, scribe, mark, page)
 
 
 def _write_page(scribe: TaskLogWriter, mark: Path, page: list[Event]) -> None:

@@ -59,7 +59,7 @@ class Telemetry(Struct):
         """Record one event; events come in order."""
         match event.kind:
             case EventKind.TASK_MOVED:
-                self._moved(event)
+                self._record_move(event)
             case EventKind.RUN_STARTED:
                 self._begin(event)
             case EventKind.STEP_DONE:
@@ -72,11 +72,11 @@ class Telemetry(Struct):
                 self._asked[str(event.data.get("review"))] = event.at
                 self._count("remit.reviews", reason=str(event.data.get("reason")))
             case EventKind.REVIEW_DECIDED:
-                self._decided(event)
+                self._record_decision(event)
             case _:
                 pass
 
-    def _moved(self, event: Event) -> None:
+    def _record_move(self, event: Event) -> None:
         self._count("remit.moves", to=str(event.data.get("to")))
         if "lease" in event.data:
             self._begin(event)
@@ -115,7 +115,7 @@ class Telemetry(Struct):
             leg.span.set_attribute("remit.outcome", outcome)
             leg.span.end(_ns(event.at))
 
-    def _decided(self, event: Event) -> None:
+    def _record_decision(self, event: Event) -> None:
         opened = self._asked.pop(str(event.data.get("review")), None)
         if opened is not None:
             self._measure("remit.review.age", (event.at - opened).total_seconds())
@@ -127,7 +127,7 @@ class Telemetry(Struct):
         self.meter.create_histogram(name, unit="s").record(max(0.0, seconds), known)
 
 
-def configured() -> Telemetry | None:
+def configured_exporter() -> Telemetry | None:
     """Return the exporter that the environment asks for, or None; may raise `NoOtlp`."""
     if not os.environ.get(ENDPOINT):
         return None

@@ -44,7 +44,7 @@ def read(tx: Tx, task: Task) -> TryHistory:
     verdicts = [
         replace(from_json(Verdict, each.output), completed_at=each.ended_at) for each in checked
     ]
-    return TryHistory(tuple(_counted(made)), tuple(verdicts))
+    return TryHistory(tuple(_count_retries(made)), tuple(verdicts))
 
 
 def builder_state(
@@ -105,7 +105,7 @@ def _attempt(
     return made
 
 
-def _counted(found: list[SpecialistAttempt]) -> Iterator[SpecialistAttempt]:
+def _count_retries(found: list[SpecialistAttempt]) -> Iterator[SpecialistAttempt]:
     """Yield each attempt with the number of earlier ones by the same agent."""
     seen: Counter[str] = Counter()
     for each in found:

@@ -85,7 +85,7 @@ def find_cues(
         for token in tokens
         if token.text in signs
     }
-    keys = tuple(_squeezed(key) for key in keys_of(tokens))
+    keys = tuple(_squeeze(key) for key in keys_of(tokens))
     asked = tuple(_asked_areas(tokens, keys, people, beside_people))
     message = _Message(tokens, keys, people, asked)
     for language in cue_words():
@@ -144,7 +144,7 @@ def _limits(keys: Sequence[str], at: int, area: range) -> bool:
     return at > area.start and phrases_in_all("addressing", "limits").at(keys, at) is not None
 
 
-def _squeezed(key: str) -> str:
+def _squeeze(key: str) -> str:
     """Return a word without drawn-out letters: "nooo", "waitt", "esperaa"."""
     if key[-1:] != key[-2:-1]:
         return key

@@ -174,7 +174,7 @@ def cardinals(code: str) -> dict[str, int]:
     return {name: value for value, names in rows for name in names.split("|")}
 
 
-def _others(code: str) -> Iterator[tuple[str, int]]:
+def _other_numbers(code: str) -> Iterator[tuple[str, int]]:
     pairs = (each.split("=") for each in section(code, "numbers")["others"])
     yield from ((name, int(value)) for name, value in pairs)
 
@@ -188,5 +188,5 @@ def cardinals_in_all() -> Mapping[str, int]:
 @cache
 def number_words() -> Mapping[str, int]:
     """Return the same as they are looked up, with `first`, `both` and `dozen`."""
-    others = (pair for code in LANGUAGES for pair in _others(code))
+    others = (pair for code in LANGUAGES for pair in _other_numbers(code))
     return {fold(name): value for name, value in (*cardinals_in_all().items(), *others)}

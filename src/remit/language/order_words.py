@@ -148,14 +148,14 @@ def order_words() -> OrderWords:
         "talk": _by_meaning("words", {talk.value: talk for talk in SmallTalk}),
         "channels": _kinds("channels"),
         "elsewhere": _kinds("elsewhere", "addressing"),
-        "links": _all("and", "then", "also", "but"),
-        "results": _all("results", "refers"),
+        "links": _phrases_of("and", "then", "also", "but"),
+        "results": _phrases_of("results", "refers"),
         "articles": _single("articles", "my"),
         "roles": _single("roles"),
         "common": _single("common"),
     }
     alone = (name for name in OrderWords.__struct_fields__ if name not in others)
-    return OrderWords(**others, **{name: _all(name) for name in alone})  # type: ignore[arg-type]
+    return OrderWords(**others, **{name: _phrases_of(name) for name in alone})  # type: ignore[arg-type]
 
 
 @cache
@@ -183,7 +183,7 @@ def _tables(name: str = "words") -> list[Mapping[str, list[str]]]:
     return [section(code, name) for code in LANGUAGES]
 
 
-def _all(*names: str) -> Phrases[bool]:
+def _phrases_of(*names: str) -> Phrases[bool]:
     return Phrases({phrase: True for each in _tables() for name in names for phrase in each[name]})
 
 
@@ -244,7 +244,7 @@ def known_words() -> dict[str, tuple[tuple[str, int], ...]]:
 
     One vote, two if the word is small, and one more if no other language has it.
     """
-    known = {code: _known(code) for code in LANGUAGES}
+    known = {code: _request_words(code) for code in LANGUAGES}
     found: dict[str, tuple[tuple[str, int], ...]] = {}
     for code, words in known.items():
         common = _common(code)
@@ -257,7 +257,7 @@ def known_words() -> dict[str, tuple[tuple[str, int], ...]]:
 
 
 @cache
-def _known(code: str) -> frozenset[str]:
+def _request_words(code: str) -> frozenset[str]:
     """Return every word of a language's file that belongs to requests."""
     file = language_file(code)
     lists = chain(file["words"].values(), file["verbs"].values())

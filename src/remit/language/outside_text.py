@@ -32,7 +32,7 @@ def _is_printable(char: str) -> bool:
     return unicodedata.category(char) not in ("Cc", "Cs")
 
 
-def bounded(text: str, most: int = MAX_BYTES) -> str:
+def bound_text(text: str, most: int = MAX_BYTES) -> str:
     """Return a clean text of at most the stored length."""
     kept = clean(text.replace("\r\n", "\n").replace("\r", "\n")[: 2 * most])
     raw = kept.encode()

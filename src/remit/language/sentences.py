@@ -136,11 +136,11 @@ def text_in_language(text: str, language: str, *, pages: bool = False) -> str:
     """Return a text of several sentences or lines; what is not Remit's own stays as it is."""
     if language == DEFAULT_LANGUAGE:
         return text
-    return _translated(text, language, pages=pages)
+    return _translate_text(text, language, pages=pages)
 
 
 @lru_cache(maxsize=1024)
-def _translated(text: str, language: str, *, pages: bool) -> str:
+def _translate_text(text: str, language: str, *, pages: bool) -> str:
     lines = text.split("\n")
     return "\n".join(" ".join(_in_turn(each, language, pages=pages)) for each in lines)
 

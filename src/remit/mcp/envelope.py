@@ -70,10 +70,10 @@ def headers_of(message: RpcMessage) -> dict[str, str]:
         return {}
     found = {"mcp-protocol-version": version, "mcp-method": message.method}
     name = message.params.get(_NAMED.get(message.method, ""))
-    return found | {"mcp-name": _encoded(name)} if isinstance(name, str) else found
+    return found | {"mcp-name": _encode_text(name)} if isinstance(name, str) else found
 
 
-def agreed(asked: Json) -> str:
+def agree_on_version(asked: Json) -> str:
     """Return the version for a client's handshake: its own if supported, else our newest."""
     return asked if isinstance(asked, str) and asked in OLDER else OLDER[0]
 
@@ -85,7 +85,7 @@ def _check(message: RpcMessage, version: str, headers: Mapping[str, str]) -> Non
         raise RpcError(MISMATCH, "Mcp-Method is not the method of the request.")
     field = _NAMED.get(message.method, "")
     name = message.params.get(field)
-    if name is not None and _decoded(headers.get("mcp-name")) != name:
+    if name is not None and _decode_text(headers.get("mcp-name")) != name:
         raise RpcError(MISMATCH, f"Mcp-Name is not `{field}` of the request.")
 
 
@@ -98,14 +98,14 @@ def _map(value: Json) -> JsonMap:
     return value if isinstance(value, dict) else {}
 
 
-def _encoded(text: str) -> str:
+def _encode_text(text: str) -> str:
     plain = text.isascii() and text.isprintable() and text == text.strip()
     if plain and not text.startswith(_OPEN):
         return text
     return _OPEN + base64.b64encode(text.encode("utf-8", "replace")).decode() + _CLOSE
 
 
-def _decoded(text: str | None) -> str | None:
+def _decode_text(text: str | None) -> str | None:
     if text is None or not (text.startswith(_OPEN) and text.endswith(_CLOSE)):
         return text
     inner = text[len(_OPEN) : -len(_CLOSE)]

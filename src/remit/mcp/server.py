@@ -10,7 +10,7 @@ from remit.errors import BadInput, Conflict, NotFound, RemitError, StoreTrouble
 from remit.journal import follow
 from remit.mcp import envelope, tools
 from remit.mcp.envelope import CURRENT, OLDER, TASKS, ClientFeatures
-from remit.mcp.tools import MOST_LOG, TOOLS, described
+from remit.mcp.tools import MOST_LOG, TOOLS, describe_tool
 from remit.model import codec
 from remit.model.codec import Json, JsonMap
 from remit.operations.permission import NotAllowed
@@ -94,7 +94,7 @@ async def _discover(_: _Call) -> JsonMap:
 
 async def _initialize(call: _Call) -> JsonMap:
     return {
-        "protocolVersion": envelope.agreed(call.params.get("protocolVersion")),
+        "protocolVersion": envelope.agree_on_version(call.params.get("protocolVersion")),
         "capabilities": {"tools": {}, "resources": {}},
         "serverInfo": _server(),
         "instructions": _INSTRUCTIONS,
@@ -113,7 +113,7 @@ def _server() -> JsonMap:
 
 
 async def _tools(call: _Call) -> JsonMap:
-    listed: list[Json] = [described(tool) for tool in TOOLS.values()]
+    listed: list[Json] = [describe_tool(tool) for tool in TOOLS.values()]
     return _list(call, {"tools": listed})
 
 

@@ -221,20 +221,20 @@ async def create(operations: AgentOperations, arguments: JsonMap, fresh: str) ->
         scheduled_for=codec.stamp(codec.moment(args.when)) if args.when else None,
         priority=args.priority,
     )
-    return _one(
+    return _single_task_output(
         await operations.entrust(task, f"given:{args.key}" if args.key else f"fresh:{fresh}")
     )
 
 
 async def get(operations: AgentOperations, arguments: JsonMap, _: str) -> ToolOutput:
-    return _one(await operations.look(_read(OneTask, arguments).id))
+    return _single_task_output(await operations.look(_read(OneTask, arguments).id))
 
 
 async def cancel(operations: AgentOperations, arguments: JsonMap, _: str) -> ToolOutput:
-    return _one(await operations.cancel(_read(OneTask, arguments).id))
+    return _single_task_output(await operations.cancel(_read(OneTask, arguments).id))
 
 
-async def some(operations: AgentOperations, arguments: JsonMap, _: str) -> ToolOutput:
+async def list_tasks(operations: AgentOperations, arguments: JsonMap, _: str) -> ToolOutput:
     args = _read(SomeTasks, arguments)
     before = ids.task_id(args.cursor) if args.cursor else None
     statuses = (args.status,) if args.status else ()
@@ -257,7 +257,7 @@ async def log(operations: AgentOperations, arguments: JsonMap, _: str) -> ToolOu
     return ToolOutput(content, codec.text_of(content))
 
 
-def described(tool: McpToolEntry) -> JsonMap:
+def describe_tool(tool: McpToolEntry) -> JsonMap:
     """Return a tool as a client lists it."""
     return {
         "name": tool.name,
@@ -288,7 +288,7 @@ def _read(kind: type[M], arguments: JsonMap) -> M:
         raise BadInput(sentence, field=place or None) from None
 
 
-def _one(view: AgentTaskView) -> ToolOutput:
+def _single_task_output(view: AgentTaskView) -> ToolOutput:
     return ToolOutput(task_to_json(view), text_of_task(view), view)
 
 
@@ -332,7 +332,7 @@ _ALL: Final = (
         "list_tasks",
         "List tasks",
         "Tasks, newest first: those you entrusted, or all of them if your token may read.",
-        *(SomeTasks, _TASKS, some),
+        *(SomeTasks, _TASKS, list_tasks),
     ),
     McpToolEntry(
         "search_tasks",

@@ -89,7 +89,7 @@ def to_json(value: object) -> Json:
     return (_WRITERS.get(kind) or _writer(kind))(value)
 
 
-def picked(value: object, names: str) -> JsonMap:
+def pick_fields(value: object, names: str) -> JsonMap:
     """Write some fields of a value as JSON, in this order, by their names in camelCase."""
     return {name: to_json(getattr(value, field)) for name, field in _fields_of(names)}
 

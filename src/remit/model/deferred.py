@@ -246,7 +246,7 @@ def extra_criteria(book: DebtBook, paths: Sequence[str], now: datetime) -> tuple
 
 def debt_sentences(book: DebtBook, paths: Sequence[str], now: datetime) -> tuple[str, ...]:
     """Return one sentence for each file with debt, saying why more is required."""
-    return tuple(_owed(each) for each in _hot(book, paths, now))
+    return tuple(_debt_sentence(each) for each in _hot(book, paths, now))
 
 
 def _hot(book: DebtBook, paths: Sequence[str], now: datetime) -> list[Debt]:
@@ -254,7 +254,7 @@ def _hot(book: DebtBook, paths: Sequence[str], now: datetime) -> list[Debt]:
     return [debt for debt in current_debts(book, now).debts if debt.path in touched]
 
 
-def _owed(debt: Debt) -> str:
+def _debt_sentence(debt: Debt) -> str:
     often = "once" if debt.failures == 1 else f"{debt.failures} times"
     skipped = f"; taken unproven: {', '.join(debt.reasons)}" if debt.reasons else ""
     last = f"last on {debt.last_failed_at:%Y-%m-%d}"

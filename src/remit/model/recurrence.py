@@ -184,15 +184,15 @@ def _week_starts(name: str, value: str) -> int:
     return DAYS.index(value)
 
 
-def _as_written(name: str, value: str) -> str:
+def _unchanged_value(name: str, value: str) -> str:
     del name
     return value
 
 
 _Reader = Callable[[str, str], object]
 _READERS: Final[Mapping[str, tuple[str, _Reader]]] = {
-    "FREQ": ("freq", _as_written),
-    "UNTIL": ("until", _as_written),
+    "FREQ": ("freq", _unchanged_value),
+    "UNTIL": ("until", _unchanged_value),
     "COUNT": ("count", _number),
     "INTERVAL": ("interval", _number),
     "BYMONTH": ("months", _numbers(1, 12)),

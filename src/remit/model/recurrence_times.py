@@ -38,7 +38,7 @@ def walls(rule: RecurrenceRule, first: datetime, reach: Reach, spend: Spend) -> 
     """The wall times of a rule by days or longer, in order; the start is always one of them."""
     since, until = reach
     whole = with_defaults(rule, first)
-    found = _generated(whole, first, since if rule.count is None else first, until, spend)
+    found = _generate_times(whole, first, since if rule.count is None else first, until, spend)
     later = (wall for wall in found if wall > first)
     yield from _within(rule, first, later, reach)
 
@@ -48,7 +48,9 @@ def ticks(
 ) -> Iterator[datetime]:
     """Yield the instants of a rule by minutes or hours, in order; the start is always one."""
     since, until = reach
-    found = _ticked(rule, first, zone, (since if rule.count is None else first, until), spend)
+    found = _generate_by_step(
+        rule, first, zone, (since if rule.count is None else first, until), spend
+    )
     later = (at for at in found if at > first)
     yield from _within(rule, first, later, reach)
 
@@ -63,8 +65,8 @@ def matches(
     """
     last = _LAST_TIME.replace(tzinfo=first.tzinfo)
     if rule.freq in COUNTED:
-        return _ticked(rule, first, zone, (since, last), spend)
-    return _generated(with_defaults(rule, first), first, since, last, spend)
+        return _generate_by_step(rule, first, zone, (since, last), spend)
+    return _generate_times(with_defaults(rule, first), first, since, last, spend)
 
 
 def _within(
@@ -82,7 +84,7 @@ def _within(
 # By the wall --------------------------------------------------------------------------------------
 
 
-def _generated(
+def _generate_times(
     rule: RecurrenceRule, first: datetime, since: datetime, until: datetime, spend: Spend
 ) -> Iterator[datetime]:
     times = [
@@ -96,10 +98,10 @@ def _generated(
             return
         spend(len(days) * (len(times) - 1))
         found = [datetime.combine(day, at) for day in days for at in times]
-        yield from _placed(rule, found)
+        yield from _select_positions(rule, found)
 
 
-def _placed(rule: RecurrenceRule, found: list[datetime]) -> Iterable[datetime]:
+def _select_positions(rule: RecurrenceRule, found: list[datetime]) -> Iterable[datetime]:
     """Return the times of one period that BYSETPOS picks."""
     if not rule.places:
         return found
@@ -140,7 +142,7 @@ def _weeks(rule: RecurrenceRule, first: date, since: date, spend: Spend) -> Iter
         spend(len(offsets))
         days = [begins + timedelta(days=offset) for offset in offsets]
         yield begins, [day for day in days if names_day(rule, day)]
-        begins = _after(begins, step)
+        begins = _add_days(begins, step)
 
 
 def _days(rule: RecurrenceRule, first: date, since: date, spend: Spend) -> Iterator[_Period]:
@@ -149,10 +151,10 @@ def _days(rule: RecurrenceRule, first: date, since: date, spend: Spend) -> Itera
     while day.year < _LAST_YEAR:
         spend(1)
         yield day, [day] if names_day(rule, day) else []
-        day = _after(day, step)
+        day = _add_days(day, step)
 
 
-def _after(day: date, step: timedelta) -> date:
+def _add_days(day: date, step: timedelta) -> date:
     return day + step if date.max - day > step else date.max
 
 
@@ -235,7 +237,7 @@ def _year_length(year: int) -> int:
 # By ticking ---------------------------------------------------------------------------------------
 
 
-def _ticked(
+def _generate_by_step(
     rule: RecurrenceRule, first: datetime, zone: tzinfo, reach: Reach, spend: Spend
 ) -> Iterator[datetime]:
     step = COUNTED[rule.freq] * rule.interval
@@ -254,7 +256,7 @@ def _ticked(
         if not names_day(rule, wall.date()):
             index = max(index + 1, -((first - _midnight(wall, zone)) // step))
             continue
-        yield from _placed(rule, _of_tick(rule, at, wall))
+        yield from _select_positions(rule, _of_tick(rule, at, wall))
         index += 1
 
 

@@ -8,7 +8,7 @@ from datetime import datetime
 from types import MappingProxyType
 from typing import Final, cast
 
-from remit.model.codec import Json, JsonMap, picked, stamp
+from remit.model.codec import Json, JsonMap, pick_fields, stamp
 from remit.model.contract import (
     Contract,
     ContractType,
@@ -34,7 +34,7 @@ def criterion_to_json(criterion: Criterion) -> JsonMap:
     """Return a criterion; its timing is included where there is a choice."""
     timed = criterion.activity == "e2e" or criterion.timing is Timing.DEFERRED
     names = "activity description pattern timing" if timed else "activity description pattern"
-    return _without_none(picked(criterion, names))
+    return _without_none(pick_fields(criterion, names))
 
 
 def results_to_json(verdict: Verdict, contract: Contract | None = None) -> JsonMap:
@@ -86,14 +86,15 @@ def task_to_json(task: Task, attempts: Sequence[SpecialistAttempt] = ()) -> Json
     findings = task.verdict.findings if task.verdict else ()
     checked = max((each.attempts for each in findings), default=0)
     history: list[Json] = [
-        _without_none(picked(each, "agent outcome error startedAt endedAt")) for each in attempts
+        _without_none(pick_fields(each, "agent outcome error startedAt endedAt"))
+        for each in attempts
     ]
     return _without_none(
         {
             **_work(task, attempts),
             "attempts": max(checked, _tries(task, attempts)),
             "attemptHistory": history or None,
-            **picked(task, "startedAt completedAt"),
+            **pick_fields(task, "startedAt completedAt"),
             "verificationContract": contract_to_json(task.contract) if task.contract else None,
             "verificationResults": (
                 results_to_json(task.verdict, task.contract) if task.verdict else None
@@ -107,7 +108,7 @@ def _advice(task: Task, attempts: Sequence[SpecialistAttempt]) -> JsonMap:
         {
             **_work(task, attempts),
             "attempts": _tries(task, attempts),
-            **picked(task, "completedAt"),
+            **pick_fields(task, "completedAt"),
             "output": task.result_summary,
         }
     )

@@ -10,7 +10,7 @@ from typing import Final
 
 from msgspec import Struct
 
-from remit.model.codec import JsonMap, picked, stamp, to_json
+from remit.model.codec import JsonMap, pick_fields, stamp, to_json
 from remit.model.contract import Contract, Verdict
 from remit.model.delivery import Delivery, DeliveryStatus
 from remit.model.ids import TaskId
@@ -86,41 +86,43 @@ def delivery_status(delivery: Delivery, task: Task) -> str:
 
 def _s3(task: Task) -> JsonMap:
     return {
-        **picked(task, "id type"),
+        **pick_fields(task, "id type"),
         "sourceType": task.source.kind.value,
         "sourceRef": task.source.ref,
-        **picked(task, "title instructions"),
+        **pick_fields(task, "title instructions"),
         "status": s3_status(task),
         "state": task.status.value,
-        **picked(task, "reason sessionId"),
+        **pick_fields(task, "reason sessionId"),
         "recurrenceId": task.series_id,
         "occurrenceDate": moment_or_none(task.slot),
-        **picked(task, "work"),
+        **pick_fields(task, "work"),
         "delivery": [_s3_delivery(delivery, task) for delivery in task.delivery],
         "verificationContract": s3_contract(task.contract) if task.contract else None,
         "verificationResults": s3_results(task.verdict) if task.verdict else None,
         "notVerified": why_unverified(task),
-        **picked(task, "context request priority"),
+        **pick_fields(task, "context request priority"),
         "priorityRule": to_json(task.rule),
-        **picked(task, "taint veto conditions assignedAgent resultSummary"),
-        **picked(task, "toolOutput budget spent"),
+        **pick_fields(task, "taint veto conditions assignedAgent resultSummary"),
+        **pick_fields(task, "toolOutput budget spent"),
         "created": stamp(task.created_at),
-        **picked(task, "scheduledFor startedAt completedAt lastUpdated createdBy logPath retryOf"),
-        **picked(task, "cancelRequested deletedAt"),
+        **pick_fields(
+            task, "scheduledFor startedAt completedAt lastUpdated createdBy logPath retryOf"
+        ),
+        **pick_fields(task, "cancelRequested deletedAt"),
     }
 
 
 def _s3_delivery(delivery: Delivery, task: Task) -> JsonMap:
     return {
-        **picked(delivery, "id channel recipient content"),
+        **pick_fields(delivery, "id channel recipient content"),
         "status": delivery_status(delivery, task),
         "state": delivery.status.value,
-        **picked(delivery, "reason receipt sentAt"),
+        **pick_fields(delivery, "reason receipt sentAt"),
     }
 
 
 def s3_contract(contract: Contract) -> JsonMap:
-    return picked(contract, "type criteria generatedFrom generatedAt")
+    return pick_fields(contract, "type criteria generatedFrom generatedAt")
 
 
 def s3_results(verdict: Verdict) -> JsonMap:
@@ -130,7 +132,7 @@ def s3_results(verdict: Verdict) -> JsonMap:
             {
                 "activity": finding.activity,
                 "status": finding.result.value,
-                **picked(finding, "error attempts"),
+                **pick_fields(finding, "error attempts"),
             }
             for finding in verdict.findings
         ],
@@ -144,12 +146,12 @@ def _s4(task: Task) -> JsonMap:
         "created_at": stamp(task.created_at),
         "source": f"{task.source.kind.value}:{task.source.ref}",
         "objective": task.title,
-        **picked(task, "context priority"),
+        **pick_fields(task, "context priority"),
         "status": s4_status(task),
         "subtasks": [
             {"step": item.description, "done": item.status == "completed"} for item in task.work
         ],
-        **picked(task, "assigned_agent last_updated tool_output result_summary"),
+        **pick_fields(task, "assigned_agent last_updated tool_output result_summary"),
         "cancel_reason": task.status.value
         if task.status in (Status.FAILED, Status.CANCELLED)
         else None,

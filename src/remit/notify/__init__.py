@@ -55,7 +55,7 @@ def remark(event: Event, title: str) -> TerminalRemark | None:
             text = f"{title}: {data['question']}"
         case EventKind.TASK_MOVED if data["to"] in TERMINAL:
             silent = data.get("quiet") or data.get("repeated")
-            text = None if silent else f"{title}: {_ended(event)}"
+            text = None if silent else f"{title}: {_end_sentence(event)}"
         case EventKind.DELIVERY_REPORTED if data["answer"] == "refused":
             text = f"{title}: a message did not arrive. {data.get('note', '')}".rstrip()
         case EventKind.TASK_UPDATED if data.get("what") == "twin":
@@ -78,7 +78,7 @@ def news(event: Event) -> NoticeKind | None:
         case EventKind.REVIEW_OPENED if event.actor is not Actor.INTAKE:
             kind = NoticeKind.QUESTION
         case EventKind.TASK_MOVED:
-            kind = _moved(event)
+            kind = _kind_of_move(event)
         case EventKind.DELIVERY_REPORTED if data["answer"] == "refused":
             kind = NoticeKind.LOST
         case EventKind.TASK_UPDATED if data.get("what") == "slots skipped":
@@ -100,7 +100,7 @@ def telling(event: Event, task: Task | None) -> NoticeContent | None:
     title = _title(event, task)
     return NoticeContent(
         news=found,
-        about=_about(event, found),
+        about=_notice_key(event, found),
         title=title,
         line=text_in_language(_line(event, found), task_language(task)),
         href=_href(event, found),
@@ -123,7 +123,7 @@ def notice_text(news: NoticeKind, event: Event, task: Task | None, title: str) -
         if event.data.get("quiet"):
             still = f"Still watching “{task.title}”: nothing to report for a week."
             return text_in_language("\n\n".join(again) or still, task_language(task))
-        text = text_in_language("\n\n".join([*again, _done(task)]), task_language(task))
+        text = text_in_language("\n\n".join([*again, _done_sentence(task)]), task_language(task))
         return "\n\n".join([text, *_results(task)])
     where = str(event.data.get("account", ""))
     words = _SAYS[news].format(title=title, why=_line(event, news), where=where).rstrip()
@@ -140,7 +140,7 @@ def many(found: Sequence[NoticeContent]) -> str:
     return "\n".join([f"{head}:", *shown, *more])
 
 
-def _moved(event: Event) -> NoticeKind | None:
+def _kind_of_move(event: Event) -> NoticeKind | None:
     missed = NoticeKind.MISSED if event.data.get("fate") else None
     if event.data.get("repeated"):
         return None  # the owner knows since the first of these failures
@@ -163,12 +163,12 @@ def _line(event: Event, news: NoticeKind) -> str:
         case NoticeKind.DONE | NoticeKind.FAILED:
             return str(data.get("note") or data.get("summary") or "")
         case NoticeKind.MISSED:
-            return _missed(event)
+            return _missed_sentence(event)
         case _:
             return str(data.get("note") or data.get("why") or "")
 
 
-def _missed(event: Event) -> str:
+def _missed_sentence(event: Event) -> str:
     """Return how many runs were missed, and why."""
     slots = event.data.get("slots")
     if isinstance(slots, int):
@@ -179,7 +179,7 @@ def _missed(event: Event) -> str:
     return str(event.data.get("note") or "")
 
 
-def _about(event: Event, news: NoticeKind) -> str:
+def _notice_key(event: Event, news: NoticeKind) -> str:
     """Return the identity of a notice: one version of a calendar event is refused once."""
     if news is not NoticeKind.REFUSED:
         return f"event:{event.seq}"
@@ -198,7 +198,7 @@ def _href(event: Event, news: NoticeKind) -> str:
     return f"/tasks/{event.task_id}" if event.task_id else "/schedule"
 
 
-def _done(task: Task) -> str:
+def _done_sentence(task: Task) -> str:
     language = task_language(task)
     you = notice_sentence("you", language)
     went = [
@@ -225,7 +225,7 @@ def _is_here(delivery: Delivery) -> bool:
     return delivery.channel == "dashboard" and delivery.recipient is None
 
 
-def _ended(event: Event) -> str:
+def _end_sentence(event: Event) -> str:
     to = Status(str(event.data["to"]))
     text = event.data.get("note") or event.data.get("summary")
     return f"{to.value}. {text}" if text else f"{to.value}."

@@ -22,7 +22,7 @@ from msgspec import Struct
 
 from remit.errors import BadInput, NotFound, NotPossibleNow
 from remit.model.caller import OWNER, OWNERS, Caller, Scope
-from remit.model.codec import Json, JsonMap, picked
+from remit.model.codec import Json, JsonMap, pick_fields
 from remit.model.ids import Ids
 from remit.operations.texts import is_readable_line
 from remit.ports import Clock
@@ -212,8 +212,8 @@ def check(by: Caller, name: str, scopes: frozenset[Scope], *, agent: bool) -> No
 def shape(token: ApiToken) -> JsonMap:
     """Return a token as JSON, without its secret."""
     scopes: list[Json] = [scope.value for scope in Scope if scope in token.scopes]
-    times = picked(token, "createdAt usedAt expiresAt revokedAt")
-    return picked(token, "id name agent") | {"scopes": scopes} | times
+    times = pick_fields(token, "createdAt usedAt expiresAt revokedAt")
+    return pick_fields(token, "id name agent") | {"scopes": scopes} | times
 
 
 def _digest(secret: bytes) -> bytes:
@@ -271,7 +271,7 @@ def hash_password(password: str) -> str:
     return f"scrypt${_COST}${'$'.join(parts)}"
 
 
-def fits(password: str, kept: str) -> bool:
+def is_password(password: str, kept: str) -> bool:
     """Whether it is the password, compared in constant time."""
     try:
         _, _, salt, digest = kept.split("$")

@@ -13,7 +13,7 @@ from remit.contacts import edit
 from remit.contacts.book import FILE, ContactAddress, ContactEntry
 from remit.errors import BadInput, NotFound, OutOfDate
 from remit.model.caller import Scope
-from remit.model.codec import Json, JsonMap, picked
+from remit.model.codec import Json, JsonMap, pick_fields
 from remit.model.permit import Permission
 from remit.model.reply import Policy
 from remit.operations import settings_arguments as args
@@ -60,7 +60,7 @@ async def change_contact(request: OperationRequest, arguments: args.ChangedConta
     for way, address in arguments.channels.items():
         if address is not None:
             _check_address(request, way, readable_line(address))
-    only_if, new = await _expected(request), partial(_changed, arguments)
+    only_if, new = await _check_version(request), partial(_change_entry, arguments)
     await asyncio.to_thread(edit.change, _book(request), arguments.contact, new, only_if=only_if)
     return await look(request)
 
@@ -68,7 +68,7 @@ async def change_contact(request: OperationRequest, arguments: args.ChangedConta
 @_changes_book(tagged=True)
 async def remove_contact(request: OperationRequest, arguments: args.RemoveContact) -> Answer:
     """Take someone out of the contact book; what is meant for them then asks you."""
-    only_if = await _expected(request)
+    only_if = await _check_version(request)
     await asyncio.to_thread(edit.drop, _book(request), arguments.name, only_if=only_if)
     return await look(request)
 
@@ -109,7 +109,7 @@ def _book(request: OperationRequest) -> Path:
     return request.app.settings.home / FILE
 
 
-async def _expected(request: OperationRequest) -> str | None:
+async def _check_version(request: OperationRequest) -> str | None:
     """Return the version of the file that the caller saw; None if any will do."""
     if request.version is None:
         return None
@@ -119,9 +119,9 @@ async def _expected(request: OperationRequest) -> str | None:
     return now
 
 
-def _changed(arguments: args.ChangedContact, old: ContactEntry) -> ContactEntry:
+def _change_entry(arguments: args.ChangedContact, old: ContactEntry) -> ContactEntry:
     gone = [way for way, address in arguments.channels.items() if address is None]
-    kept = edit.without(old, gone)
+    kept = edit.remove_from_entry(old, gone)
     lines = {
         way: _new_address(old, way, each)
         for way, each in arguments.channels.items()
@@ -189,7 +189,7 @@ async def _stored_rules(request: OperationRequest) -> list[Permission]:
 
 def _rule(permission: Permission) -> JsonMap:
     head = {"id": _rule_id(permission), "kind": "permission"}
-    return head | picked(permission, "contact channel address policy givenAt")
+    return head | pick_fields(permission, "contact channel address policy givenAt")
 
 
 def _rule_id(permission: Permission) -> str:

@@ -6,7 +6,7 @@ from typing import Final
 from remit.channels.push import NEEDS
 from remit.errors import NotFound
 from remit.model.caller import ALL, Scope
-from remit.model.codec import JsonMap, picked, stamp
+from remit.model.codec import JsonMap, pick_fields, stamp
 from remit.operations import callers
 from remit.operations import settings_arguments as args
 from remit.operations.callers import CODE_LIFE, shape
@@ -63,7 +63,7 @@ async def end_sign_in(request: OperationRequest, arguments: args.EndSignIn) -> A
 
 
 def sign_in_to_json(each: SignIn, key: str) -> JsonMap:
-    return picked(each, "id createdAt usedAt expiresAt") | {"here": each.id == key}
+    return pick_fields(each, "id createdAt usedAt expiresAt") | {"here": each.id == key}
 
 
 @operation(

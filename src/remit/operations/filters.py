@@ -32,7 +32,7 @@ from remit.operations.operation import (
     Answer,
     OperationPorts,
     OperationRequest,
-    checked,
+    check_permission,
     operation,
 )
 from remit.owner import Owner
@@ -100,7 +100,7 @@ KEYS: Final[Mapping[str, str]] = {
 }
 
 
-def typed(text: str, at: FilterContext) -> TaskFilter:
+def parse_filter(text: str, at: FilterContext) -> TaskFilter:
     """Parse a whole line, or raise what is wrong with it."""
     if len(text) > MOST_CHARACTERS:
         sentence = f"The filter has {len(text)} characters; {MOST_CHARACTERS} are read."
@@ -179,7 +179,7 @@ def _one_of(name: str, kind: type[StrEnum], more: Mapping[str, StrEnum] | None =
     return lambda found, value, _: replace(found, **{name: _word(name, value.lower(), known)})
 
 
-def _planned(found: TaskFilter, value: str, at: FilterContext) -> TaskFilter:
+def _filter_by_plan(found: TaskFilter, value: str, at: FilterContext) -> TaskFilter:
     since, until = _word("due", value.lower(), _DUE)(at)
     return replace(found, planned_since=since, planned_until=until)
 
@@ -217,7 +217,7 @@ _READ: Final[Mapping[str, Read]] = {
     "contract": _one_of("contract", ContractType),
     "type": _one_of("type", TaskType),
     "series": lambda found, value, _: replace(found, series=series_id(value)),
-    "due": _planned,
+    "due": _filter_by_plan,
     "since": lambda found, value, at: replace(found, since=_moment("since", value, at)),
     "until": lambda found, value, at: replace(found, until=_moment("until", value, at)),
     "sort": _one_of("sort", SortOrder),
@@ -265,7 +265,7 @@ async def _requested_tasks(
     if arguments.ids is not None:
         return [ids.task_id(each) for each in dict.fromkeys(arguments.ids)], False
     line = arguments.filter or ""
-    asked = typed(line, context(request.app)) if line.strip() else TaskFilter()
+    asked = parse_filter(line, context(request.app)) if line.strip() else TaskFilter()
     found = await request.app.db.read(search.ids, asked, MOST + 1)
     # What was not named is not even said to be gone to who may not know of it.
     known = await request.app.db.read(request.access.finds, found[:MOST])
@@ -280,7 +280,7 @@ async def _one(request: OperationRequest, action: str, task_id: TaskId) -> JsonM
         row, verb = _VERBS[action]
         if request.caller.agent:
             one = args.TaskArguments(task_id)
-            request = await request.app.db.read(checked, row.agents, request, one)
+            request = await request.app.db.read(check_permission, row.agents, request, one)
         task = await tasks.act(verb, request, task_id)
     except RemitError as error:
         return _refused(task_id, str(error))

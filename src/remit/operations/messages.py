@@ -3,7 +3,7 @@
 from typing import Final
 
 from remit.errors import BadInput
-from remit.intake.message import OwnerMessage, message_result_to_json, rehearsed
+from remit.intake.message import OwnerMessage, message_result_to_json, reading_to_json
 from remit.model import ids
 from remit.model.caller import Scope
 from remit.model.codec import JsonMap
@@ -13,7 +13,7 @@ from remit.model.task import Source, SourceKind
 from remit.operations import arguments as args
 from remit.operations.operation import AgentRule, Answer, OperationRequest, operation
 from remit.operations.shapes import conversation_to_json, turn_to_json
-from remit.operations.tasks import attached, moment, repeats_of, watches
+from remit.operations.tasks import attach_files, moment, repeats_of, watches
 from remit.store import conversations
 
 READ_SECONDS: Final = 60.0  # that a message in a conversation is waited for: a model may read along
@@ -43,12 +43,12 @@ async def hear_message(request: OperationRequest, arguments: args.NewMessage) ->
         priority=arguments.priority,
         repeats=repeats_of(arguments.repeats, at),
         conditions=await watches(request, arguments.watch),
-        context=await attached(request, arguments.attachments),
+        context=await attach_files(request, arguments.attachments),
     )
     if arguments.dry_run:
-        return Answer(rehearsed(await request.app.intake.read(message)), 200)
+        return Answer(reading_to_json(await request.app.intake.read(message)), 200)
     if arguments.conversation_id is not None:
-        return await _as_turn(request, arguments, message.context)
+        return await _store_as_turn(request, arguments, message.context)
     result = await request.app.intake.receive(message, wait=arguments.wait)
     answer = message_result_to_json(result, request.view)
     if not request.access.reads:
@@ -70,7 +70,7 @@ def _refuse_what_words_say(arguments: args.NewMessage) -> None:
         raise BadInput(sentence, field=field)
 
 
-async def _as_turn(
+async def _store_as_turn(
     request: OperationRequest, arguments: args.NewMessage, context: JsonMap
 ) -> Answer:
     """Store the message as a turn of a conversation; a turn may also ask or answer."""
@@ -132,7 +132,7 @@ async def say(request: OperationRequest, arguments: args.NewTurn) -> Answer:
         about=about,
         channel=request.channel,
         key=request.ref,
-        context=await attached(request, arguments.attachments),
+        context=await attach_files(request, arguments.attachments),
     )
     answer = await talk.answered(spoken, arguments.patience) if arguments.patience else None
     shown = turn_to_json(answer) if answer else None

@@ -117,7 +117,7 @@ class Operation(OperationTerms, frozen=True, kw_only=True):
             request.access.check_person(self.people)
         named = isinstance(arguments, SeriesArguments | TaskArguments)
         if named and self.agents not in (AgentRule.NEVER, AgentRule.SCOPE):
-            request = await request.app.db.read(checked, self.agents, request, arguments)
+            request = await request.app.db.read(check_permission, self.agents, request, arguments)
         return await self.effect(request, arguments)
 
 
@@ -168,7 +168,7 @@ class OperationRequest(Struct, frozen=True, kw_only=True):
 
 
 @quick
-def checked(
+def check_permission(
     tx: Tx, rule: AgentRule, request: OperationRequest, arguments: Arguments
 ) -> OperationRequest:
     """Refuse what this caller may not do to this task or series; return the request."""

@@ -19,7 +19,7 @@ from remit.operations.operation import (
     etag_of,
     operation,
 )
-from remit.operations.series_json import NEXT, whole
+from remit.operations.series_json import NEXT, series_with_history
 from remit.operations.tasks import moment, repeats_of
 from remit.owner import Owner
 
@@ -48,7 +48,7 @@ async def end_series(request: OperationRequest, arguments: args.EndSeries) -> An
 
 
 async def _change(verb: _Verb, request: OperationRequest, arguments: SeriesArguments) -> Answer:
-    series = await _unchanged(request, arguments)
+    series = await _check_series_version(request, arguments)
     await verb(request.owner, series)
     request.app.engine.nudge()
     return await look(request, series)
@@ -57,7 +57,7 @@ async def _change(verb: _Verb, request: OperationRequest, arguments: SeriesArgum
 @_changes_series("That run is skipped.")
 async def skip_slot(request: OperationRequest, arguments: args.SkipSlot) -> Answer:
     """Leave one slot out: the next one, if none is named."""
-    slot, series = moment(arguments.slot, "slot"), await _unchanged(request, arguments)
+    slot, series = moment(arguments.slot, "slot"), await _check_series_version(request, arguments)
     await request.owner.skip_slot(series, slot)
     return await look(request, series)
 
@@ -65,7 +65,7 @@ async def skip_slot(request: OperationRequest, arguments: args.SkipSlot) -> Answ
 @_changes_series("That run takes place after all.")
 async def unskip_slot(request: OperationRequest, arguments: args.UnskipSlot) -> Answer:
     """Run a slot after all that was left out."""
-    slot, series = moment(arguments.slot, "slot"), await _unchanged(request, arguments)
+    slot, series = moment(arguments.slot, "slot"), await _check_series_version(request, arguments)
     assert slot is not None  # noqa: S101 - a text is a moment, or refused
     await request.owner.unskip_slot(series, slot)
     request.app.engine.nudge()
@@ -77,7 +77,7 @@ async def unskip_slot(request: OperationRequest, arguments: args.UnskipSlot) -> 
 )
 async def move_slot(request: OperationRequest, arguments: args.MoveSlot) -> Answer:
     """Run one occurrence at another time: the next one, if none is named."""
-    to, series = moment(arguments.to, "to"), await _unchanged(request, arguments)
+    to, series = moment(arguments.to, "to"), await _check_series_version(request, arguments)
     assert to is not None  # noqa: S101 - a text is a moment, or refused
     task = await request.owner.move_slot(series, moment(arguments.slot, "slot"), to)
     request.app.engine.nudge()
@@ -89,7 +89,7 @@ async def repeat_series(request: OperationRequest, arguments: args.RepeatSeries)
     """Run at other times from now on."""
     if (arguments.every is None) == (arguments.repeats is None):
         raise BadInput("Give every (words) or repeats (a rule), one of them.", field="every")
-    series, now = await _unchanged(request, arguments), request.app.clock.now()
+    series, now = await _check_series_version(request, arguments), request.app.clock.now()
     repeats = repeats_of(arguments.repeats, None)
     if arguments.every is not None:
         try:
@@ -105,7 +105,7 @@ async def repeat_series(request: OperationRequest, arguments: args.RepeatSeries)
 @_changes_series("The rules of the series are set.")
 async def set_series_rules(request: OperationRequest, arguments: args.SeriesRules) -> Answer:
     """Say what becomes of its slots that are missed, or due while one is open."""
-    series = await _unchanged(request, arguments)
+    series = await _check_series_version(request, arguments)
     await request.owner.rule_series(series, arguments.missed, arguments.overlap)
     return await look(request, series)
 
@@ -117,7 +117,7 @@ async def look(request: OperationRequest, series: SeriesId, coming: int = NEXT) 
     return Answer(content, etag=etag_of(usual))
 
 
-async def _unchanged(request: OperationRequest, arguments: SeriesArguments) -> SeriesId:
+async def _check_series_version(request: OperationRequest, arguments: SeriesArguments) -> SeriesId:
     """Return the series id, if the series is still as the caller saw it."""
     series = SeriesId(arguments.id)
     if request.version not in (None, etag_of(await _series_json(request, series, NEXT))):
@@ -126,4 +126,4 @@ async def _unchanged(request: OperationRequest, arguments: SeriesArguments) -> S
 
 
 async def _series_json(request: OperationRequest, series: SeriesId, coming: int) -> JsonMap:
-    return await request.app.db.read(whole, series, request.app.clock.now(), coming)
+    return await request.app.db.read(series_with_history, series, request.app.clock.now(), coming)

@@ -4,7 +4,7 @@ from datetime import datetime, tzinfo
 from typing import Final
 
 from remit.model import rrule
-from remit.model.codec import Json, JsonMap, picked, stamp
+from remit.model.codec import Json, JsonMap, pick_fields, stamp
 from remit.model.ids import SeriesId
 from remit.model.recurrence import Repeats, Series, Slot
 from remit.model.rrule import zone_of
@@ -19,24 +19,26 @@ _LATEST: Final = 50
 _PASSED: Final = 20
 
 
-def whole(tx: Tx, series_id: SeriesId, now: datetime, coming: int = NEXT) -> JsonMap:
+def series_with_history(tx: Tx, series_id: SeriesId, now: datetime, coming: int = NEXT) -> JsonMap:
     """Return one series, with skipped slots and the ledger of the latest ones."""
     found = series.find(tx, series_id)
-    skipped: list[Json] = [_skipped(each) for each in slots.skipped(tx, found.id, _PASSED)]
+    skipped: list[Json] = [
+        _skipped_to_json(each) for each in slots.list_skipped(tx, found.id, _PASSED)
+    ]
     became = series_orders.latest(tx, found.id, now, _LATEST)
     rows: list[Json] = [slot(each, found.repeats) for each in reversed(became)]
-    return listed(tx, found, now, coming) | {"skipped": skipped, "slots": rows}
+    return series_to_json(tx, found, now, coming) | {"skipped": skipped, "slots": rows}
 
 
-def listed(tx: Tx, found: Series, now: datetime, coming: int) -> JsonMap:
+def series_to_json(tx: Tx, found: Series, now: datetime, coming: int) -> JsonMap:
     ahead = series_orders.coming(tx, found, now, coming)
     return {
-        **picked(found, "id title sessionId"),
-        **picked(found.repeats, "rule zone"),
+        **pick_fields(found, "id title sessionId"),
+        **pick_fields(found.repeats, "rule zone"),
         "rhythm": rrule.in_words(found.repeats),
         "firstAt": stamp(found.repeats.first),
         "lastAt": stamp(found.last),
-        **picked(found, "pausedAt endedAt why missed overlap"),
+        **pick_fields(found, "pausedAt endedAt why missed overlap"),
         "coming": [slot(each, found.repeats) for each in ahead],
     }
 
@@ -47,7 +49,7 @@ def slot(each: Slot, repeats: Repeats) -> JsonMap:
         "slot": stamp(each.at),
         "plannedFor": moment_or_none(each.planned),
         "local": _local(each.planned or each.at, zone_of(repeats.zone)),
-        **picked(each, "taskId fate why"),
+        **pick_fields(each, "taskId fate why"),
         "startedAt": moment_or_none(each.started),
         "late": round(each.late.total_seconds()) if each.late is not None else None,
         "flags": list[Json](sorted(rrule.flags(repeats, each.at))),
@@ -57,13 +59,13 @@ def slot(each: Slot, repeats: Repeats) -> JsonMap:
 def event(found: PlannedStart, zone: tzinfo) -> JsonMap:
     """Return the next start of a calendar event, which is changed in its calendar."""
     when = {"slot": stamp(found.at), "local": _local(found.at, zone)}
-    return picked(found, "uid title calendar") | when | picked(found, "taskId repeats")
+    return pick_fields(found, "uid title calendar") | when | pick_fields(found, "taskId repeats")
 
 
 def _local(at: datetime, zone: tzinfo) -> str:
     return at.astimezone(zone).replace(microsecond=0).isoformat()
 
 
-def _skipped(skipped: SkippedSlots) -> JsonMap:
+def _skipped_to_json(skipped: SkippedSlots) -> JsonMap:
     span = {"from": stamp(skipped.first), "upto": stamp(skipped.last)}
-    return span | picked(skipped, "slots why fate")
+    return span | pick_fields(skipped, "slots why fate")

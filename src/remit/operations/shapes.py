@@ -6,7 +6,7 @@ One form for HTTP, pages, the terminal and files.
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from remit.model.codec import Json, JsonMap, picked, stamp, to_json
+from remit.model.codec import Json, JsonMap, pick_fields, stamp, to_json
 from remit.model.conversation import Conversation, Notice, Turn
 from remit.model.likeness import FileVersion, SimilarTask, changes_in_force
 from remit.model.task_file import ATTACHMENTS
@@ -21,8 +21,8 @@ from remit.store.inbox import WaitingReview
 
 
 def changed_json(each: FileVersion) -> JsonMap:
-    head = {"change": each.no, **picked(each, "file why by"), "at": stamp(each.made_at)}
-    return head | picked(each, "taskId reverts was digest")
+    head = {"change": each.no, **pick_fields(each, "file why by"), "at": stamp(each.made_at)}
+    return head | pick_fields(each, "taskId reverts was digest")
 
 
 def lesson_history(found: tuple[FileVersion, ...]) -> JsonMap:
@@ -53,7 +53,7 @@ def priority_rules_to_json(found: "PriorityRules", complaint: str | None = None)
     }
 
 
-def alike(found: list[SimilarTask], view: JsonView) -> list[Json]:
+def similar_to_json(found: list[SimilarTask], view: JsonView) -> list[Json]:
     """Return similar tasks as JSON, with what they share."""
     return [
         {
@@ -66,7 +66,7 @@ def alike(found: list[SimilarTask], view: JsonView) -> list[Json]:
 
 
 def notice_to_json(each: Notice) -> JsonMap:
-    head = {"id": each.id, "kind": each.news.value, **picked(each, "way state")}
+    head = {"id": each.id, "kind": each.news.value, **pick_fields(each, "way state")}
     times = {
         "at": stamp(each.made),
         "dueAt": moment_or_none(each.due),
@@ -76,19 +76,19 @@ def notice_to_json(each: Notice) -> JsonMap:
     }
     return (
         head
-        | picked(each.telling, "title line href taskId seq")
+        | pick_fields(each.telling, "title line href taskId seq")
         | times
-        | picked(each, "receipt why")
+        | pick_fields(each, "receipt why")
     )
 
 
 def conversation_to_json(talk: Conversation) -> JsonMap:
-    return picked(talk, "id title channel createdAt updatedAt")
+    return pick_fields(talk, "id title channel createdAt updatedAt")
 
 
 def turn_to_json(record: Turn) -> JsonMap:
     """Return a turn in S3's transcript form; `taskRef` is the first of `taskRefs`."""
-    refs: list[Json] = [picked(ref, "taskId action") for ref in record.task_refs]
+    refs: list[Json] = [pick_fields(ref, "taskId action") for ref in record.task_refs]
     return {
         "conversationId": record.conversation_id,
         "turnNumber": record.n,
@@ -119,20 +119,20 @@ def review_to_json(waiting: WaitingReview, undo: int) -> JsonMap:
     """
     review, task = waiting.review, waiting.task
     return {
-        **picked(review, "id taskId"),
+        **pick_fields(review, "id taskId"),
         "taskTitle": task.title,
         "group": InboxGroup.DECIDE.value,
         "reason": review.reason.value,
-        "rule": picked(rule_of(review), "name says"),
+        "rule": pick_fields(rule_of(review), "name says"),
         "askedBy": task.assigned_agent,
-        **picked(review, "question evidence about digest"),
+        **pick_fields(review, "question evidence about digest"),
         "sendsTo": to_json(place_of(review, task)),
         "verified": s3_results(task.verdict) if task.verdict else None,
-        "cost": picked(waiting.used, "cents tokens"),
+        "cost": pick_fields(waiting.used, "cents tokens"),
         "options": [option.value for option in review.options],
         "undoSeconds": undo,
-        **picked(review, "resumeTo openedAt laterUntil"),
-        "decision": picked(review.decision, "answer text by decidedAt")
+        **pick_fields(review, "resumeTo openedAt laterUntil"),
+        "decision": pick_fields(review.decision, "answer text by decidedAt")
         if review.decision
         else None,
     }

@@ -66,11 +66,11 @@ async def create_task(request: OperationRequest, arguments: args.NewTask) -> Ans
     cue = _on_project(request, await _cue(request, arguments), arguments)
     # What came in is named by hash, and not by whoever writes a context.
     context = {name: value for name, value in cue.context.items() if name != ATTACHMENTS}
-    cue = replace(cue, context=context | await attached(request, arguments.attachments))
+    cue = replace(cue, context=context | await attach_files(request, arguments.attachments))
     if request.caller.agent:
         await _check_room(request)
         cue = replace(_from_agent(request, cue), created_by=Creator.AGENT)
-    return await created(request, await request.app.intake.admit(cue))
+    return await created_answer(request, await request.app.intake.admit(cue))
 
 
 @_changes_task("The task is paused.")
@@ -111,7 +111,7 @@ async def edit_task(request: OperationRequest, arguments: args.EditTask) -> Answ
     task_id = TaskId(arguments.id)
     task = await request.app.intake.edit(task_id, change, request.version, request.program)
     request.app.engine.nudge()
-    return await _tagged(request, task)
+    return await _answer_with_etag(request, task)
 
 
 @_changes_task("The task is deleted.")
@@ -150,12 +150,12 @@ async def retry_task(request: OperationRequest, arguments: args.RetryTask) -> An
     task = await try_again(
         request, TaskId(arguments.id), request.ref, arguments.instructions.strip()
     )
-    return await created(request, task)
+    return await created_answer(request, task)
 
 
 async def _to_task(verb: _Verb, request: OperationRequest, arguments: args.TaskArguments) -> Answer:
     """Do one thing to a task, which may be running; return it with its version."""
-    return await _tagged(request, await act(verb, request, TaskId(arguments.id)))
+    return await _answer_with_etag(request, await act(verb, request, TaskId(arguments.id)))
 
 
 async def _end(verb: _Verb, request: OperationRequest, arguments: args.TaskArguments) -> Answer:
@@ -192,11 +192,11 @@ async def try_again(
     return await request.app.intake.admit(cue)
 
 
-async def created(request: OperationRequest, task: Task) -> Answer:
+async def created_answer(request: OperationRequest, task: Task) -> Answer:
     return Answer(await request.task_json(task), location=f"/api/tasks/{task.id}", value=task)
 
 
-async def _tagged(request: OperationRequest, task: Task) -> Answer:
+async def _answer_with_etag(request: OperationRequest, task: Task) -> Answer:
     """Return a task with its current version as ETag."""
     version = await request.app.db.read(tasks.version, task.id)
     return Answer(await request.task_json(task), etag=version)
@@ -330,7 +330,7 @@ async def _check_room(request: OperationRequest) -> None:
         raise Conflict(f"{name} has {MOST_OPEN} open tasks here; let some of them end first.")
 
 
-async def attached(request: OperationRequest, named: Mapping[str, str]) -> JsonMap:
+async def attach_files(request: OperationRequest, named: Mapping[str, str]) -> JsonMap:
     """Return kept files as the context of a task lists them; one that is not kept is refused."""
     if not named:
         return {}

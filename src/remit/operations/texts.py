@@ -20,13 +20,13 @@ _UNREADABLE: Final = f"{_UNSEEN}|^ | $|^$"
 _SURROGATE: Final = re.compile("[\ud800-\udfff]")  # no JSON text in UTF-8 can hold one
 
 
-def _without(pattern: str) -> JsonMap:
+def _without_pattern(pattern: str) -> JsonMap:
     return {"not": {"type": "string", "pattern": pattern}}
 
 
-PRINTABLE: Final = _without(_CONTROLS)
-SAYS_SOMETHING: Final = _without(rf"{_CONTROLS}|^\s*$")
-READABLE: Final = _without(_UNREADABLE)
+PRINTABLE: Final = _without_pattern(_CONTROLS)
+SAYS_SOMETHING: Final = _without_pattern(rf"{_CONTROLS}|^\s*$")
+READABLE: Final = _without_pattern(_UNREADABLE)
 Name: TypeAlias = Annotated[str, Meta(min_length=1, max_length=200, extra_json_schema=READABLE)]
 ChannelWord: TypeAlias = Annotated[str, Meta(min_length=1, max_length=100)]
 AddressText: TypeAlias = Annotated[
@@ -36,10 +36,13 @@ SaidText: TypeAlias = Annotated[
     str, Meta(extra_json_schema={"maxLength": 100_000, **SAYS_SOMETHING})
 ]
 TitleText: TypeAlias = Annotated[
-    str, Meta(extra_json_schema={"maxLength": 300, **_without(rf"{_CONTROLS}|^\s*$|\S\s*\n\s*\S")})
+    str,
+    Meta(
+        extra_json_schema={"maxLength": 300, **_without_pattern(rf"{_CONTROLS}|^\s*$|\S\s*\n\s*\S")}
+    ),
 ]
 ViewName: TypeAlias = Annotated[
-    str, Meta(min_length=1, max_length=60, extra_json_schema=_without(f"{_UNREADABLE}|/"))
+    str, Meta(min_length=1, max_length=60, extra_json_schema=_without_pattern(f"{_UNREADABLE}|/"))
 ]
 LongText: TypeAlias = Annotated[str, Meta(extra_json_schema={"maxLength": 100_000})]
 _HASH: Final = Meta(extra_json_schema={"pattern": "^[0-9a-f]{64}$"})

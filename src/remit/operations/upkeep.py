@@ -5,14 +5,14 @@ from typing import Final
 from remit.channels import pairing
 from remit.errors import BadInput, NotFound, NotPossibleNow
 from remit.model.caller import Scope
-from remit.model.codec import JsonMap, picked, stamp
+from remit.model.codec import JsonMap, pick_fields, stamp
 from remit.model.delivery import Delivery
 from remit.model.task import Cue, Priority, Source, SourceKind
 from remit.operations import filters
 from remit.operations import settings_arguments as args
 from remit.operations.operation import Answer, OperationRequest, operation
 from remit.operations.shapes import changed_json, notice_to_json
-from remit.operations.tasks import created
+from remit.operations.tasks import created_answer
 from remit.operations.texts import is_readable_line
 from remit.store import calendars, task_filter
 from remit.store.cues import StoredCue
@@ -44,7 +44,7 @@ async def test_channel(request: OperationRequest, arguments: args.ChannelTest) -
         delivery=(Delivery(name, arguments.to, text),),
         priority=Priority.HIGH,
     )
-    return await created(request, await app.intake.admit(cue))
+    return await created_answer(request, await app.intake.admit(cue))
 
 
 @operation(Scope.ADMIN, "SwitchedOn", "The channel is used again.", bodiless=True)
@@ -103,7 +103,7 @@ async def start_cue(request: OperationRequest, arguments: args.StartCue) -> Answ
 
 
 def cue_to_json(kept: StoredCue) -> JsonMap:
-    return {"cue": kept.name, **picked(kept, "fate taskId why")}
+    return {"cue": kept.name, **pick_fields(kept, "fate taskId why")}
 
 
 @operation(Scope.ADMIN, "Recall", "The index of tasks is made anew.", bodiless=True)
@@ -123,7 +123,7 @@ async def turn_recall_off(request: OperationRequest, _: args.TurnRecallOff) -> A
 @operation(Scope.ADMIN, "Task", "A task looks back on what ended.", status=201, view=True)
 async def look_back(request: OperationRequest, _: args.LookBack) -> Answer:
     """Look back on what ended, now; each lesson is a question to you."""
-    return await created(request, await request.app.reflection.now())
+    return await created_answer(request, await request.app.reflection.now())
 
 
 @operation(Scope.ADMIN, "RuleChange", "The change is taken back.", reveals=True)
@@ -148,7 +148,7 @@ async def save_view(request: OperationRequest, arguments: args.NewView) -> Answe
     name = arguments.name.strip()
     if "/" in name or not is_readable_line(name):
         raise BadInput("name must be one line that can be read, without a slash.", field="name")
-    filters.typed(arguments.filter, filters.context(request.app))  # for what it refuses
+    filters.parse_filter(arguments.filter, filters.context(request.app))  # for what it refuses
     now = request.app.clock.now()
     await request.app.db.write(task_filter.save_view, name, arguments.filter, now)
     found = await request.app.db.read(task_filter.saved_views)
@@ -169,4 +169,4 @@ async def remove_view(request: OperationRequest, arguments: args.RemoveView) -> 
 
 
 def _view(view: SavedView) -> JsonMap:
-    return picked(view, "name filter createdAt")
+    return pick_fields(view, "name filter createdAt")

@@ -105,7 +105,7 @@ class AgentOperations:
         query = TaskFilter(
             statuses=tuple(wanted.statuses), before=wanted.before, limit=min(wanted.limit, 500)
         )
-        found = await self._app.db.read(self._some, wanted, query)
+        found = await self._app.db.read(self._list_tasks_of_peer, wanted, query)
         return [self._view(*each) for each in found]
 
     async def count(self, wanted: AgentTaskFilter) -> int:
@@ -155,7 +155,9 @@ class AgentOperations:
             raise NotFound("task", task_id)
         return self._peer.as_told(tx, task), review
 
-    def _some(self, tx: Tx, wanted: AgentTaskFilter, query: TaskFilter) -> list[_TaskAndReview]:
+    def _list_tasks_of_peer(
+        self, tx: Tx, wanted: AgentTaskFilter, query: TaskFilter
+    ) -> list[_TaskAndReview]:
         if self._wide:
             return _matching(tx, query)
         found = _with_reviews(tx, search.list_agent_tasks(tx, self._peer.prefix, wanted))

@@ -145,14 +145,14 @@ class RulesFile(Struct, frozen=True):
 def default_activities() -> Activities:
     """Return the built-in rules."""
     text = (get_data("remit.plan", FILE) or b"").decode()
-    return _merged(_NOTHING, RulesFile(FILE, text))
+    return _merge_rules(_NOTHING, RulesFile(FILE, text))
 
 
 def load_activities(*papers: RulesFile) -> Activities:
     """Return the built-in rules with each of these on top; errors name file and line."""
     rules = default_activities()
     for paper in papers:
-        rules = _merged(rules, paper)
+        rules = _merge_rules(rules, paper)
     return rules
 
 
@@ -170,7 +170,7 @@ _NOTHING: Final = Activities(
 )
 
 
-def _merged(rules: Activities, paper: RulesFile) -> Activities:
+def _merge_rules(rules: Activities, paper: RulesFile) -> Activities:
     part = load_yaml(paper.text, paper.name, field="activities", max_chars=MAX_CHARS)
     top = part.table(_TOP)
     if "version" not in top or top["version"].value != "1":

@@ -57,9 +57,9 @@ class DraftedContract(Struct, frozen=True):
 def draft_contract(request: ContractRequest, rules: Activities, now: datetime) -> DraftedContract:
     """Draft the contract; if it is unclear, ask, and assume a change."""
     diff = parse_diff(request.diff)
-    given = _together(request.files, diff)
+    given = _all_files(request.files, diff)
     if request.written and not given:
-        return _written(request, now)
+        return _contract_of_text(request, now)
     reading = words.read_request(request.description)
     named = (
         ()
@@ -87,7 +87,7 @@ def reclassify(
 ) -> Contract:
     """Return the contract for the actual changes: never weaker than before."""
     parsed = parse_diff(diff)
-    changed = _together(files, parsed)
+    changed = _all_files(files, parsed)
     if not changed:
         return before
     proof = required_proof(changed, parsed, rules)
@@ -124,7 +124,7 @@ def covers(one: Criterion, other: Criterion) -> bool:
     return same and soon and (by_code or one.description == other.description)
 
 
-def _together(files: Sequence[str], diff: Diff) -> tuple[str, ...]:
+def _all_files(files: Sequence[str], diff: Diff) -> tuple[str, ...]:
     named = (normal_path(each) for each in files if each.strip())
     return tuple(dict.fromkeys((*named, *diff.files)))
 
@@ -219,7 +219,7 @@ def _title(request: ContractRequest) -> str:
     return line if len(line) <= _SHOWN else f"{line[: _SHOWN - 1]}…"
 
 
-def _written(request: ContractRequest, now: datetime) -> DraftedContract:
+def _contract_of_text(request: ContractRequest, now: datetime) -> DraftedContract:
     """Return a text's contract by its own criteria; without any it is advisory."""
     kind = ContractType.VERIFIABLE if request.proofs else ContractType.ADVISORY
     contract = Contract(kind, join_criteria((), request.proofs), _origin(request), now)

@@ -104,7 +104,7 @@ class _State(Struct):
     def _name(self, raw: str) -> None:
         if raw == self.raw:
             return
-        path = normal_path(_unquoted(raw))
+        path = normal_path(_unquote_path(raw))
         if path not in (_NOWHERE, "."):
             # A time follows a tab: such a name is parsed each time.
             self.name, self.raw = path, raw if "\t" not in raw else ""
@@ -139,7 +139,7 @@ def _bare(path: str) -> str:
     return name[2:] if name.startswith(("a/", "b/")) else name
 
 
-def _unquoted(path: str) -> str:
+def _unquote_path(path: str) -> str:
     """Decode git's octal escapes of non-ASCII letters."""
 
     def letters(found: re.Match[str]) -> str:

@@ -60,7 +60,7 @@ class ConditionParser:
     def condition(self, part: YamlPart) -> PriorityCondition:
         """Parse one line, or a table with all, any or not; errors name their line."""
         if isinstance(part.value, dict):
-            return self._joined(part)
+            return self._parse_joined_condition(part)
         if isinstance(part.value, list):
             raise part.bad("is a list; say whether all: or any: of it must hold")
         line = " ".join(part.text().split())
@@ -69,7 +69,7 @@ class ConditionParser:
         except BadInput as error:
             raise part.bad(str(error)) from None
 
-    def _joined(self, part: YamlPart) -> PriorityCondition:
+    def _parse_joined_condition(self, part: YamlPart) -> PriorityCondition:
         choice = part.table(_JOINS)
         if len(choice) != 1:
             raise part.bad("must say one of all, any, not; put one into the other")

@@ -50,11 +50,11 @@ def parse_pattern(text: str) -> Pattern:
     if len(body) > MAX_CHARACTERS:
         raise BadInput(f"has a pattern that is too long; at most {MAX_CHARACTERS} letters are read")
     found = Pattern(body, bool(flags))
-    _compiled(found)
+    _compile_pattern(found)
     return found
 
 
-def _compiled(pattern: Pattern) -> re2._Regexp:
+def _compile_pattern(pattern: Pattern) -> re2._Regexp:
     """Compile it alone: within a group a stray bracket could close another's."""
     options = _options(_MEMORY)
     options.case_sensitive = not pattern.any_case
@@ -118,7 +118,7 @@ class _Group:
 
     def _one_by_one(self, raw: bytes) -> Iterator[int]:
         if self._single is None:
-            self._single = [_compiled(pattern) for pattern in self._patterns]
+            self._single = [_compile_pattern(pattern) for pattern in self._patterns]
         for place, regex in zip(self._places, self._single, strict=True):
             if regex.search(raw) is not None:
                 yield place

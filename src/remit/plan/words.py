@@ -87,7 +87,7 @@ def read_request(text: str) -> RequestReading:
     described = (
         text[:_MAX_READ_CHARACTERS].replace("’", "'").replace("elease notes", "elease-notes")
     )
-    split = _SENTENCE.split(_QUOTED.sub(_masked, described))
+    split = _SENTENCE.split(_QUOTED.sub(_mask_quotation, described))
     sentences = [tokens for tokens in map(_tokens, split) if tokens]
     # `As a user, I want to review my orders`: the verbs are the user's.
     first = sentences[0] if sentences else [""]
@@ -103,7 +103,7 @@ def read_request(text: str) -> RequestReading:
     return max(found, key=lambda each: (each.asks, each.firm), default=_SILENT)
 
 
-def _masked(found: re.Match[str]) -> str:
+def _mask_quotation(found: re.Match[str]) -> str:
     """Replace a quotation by a name; a document's name stays."""
     inside = found.group().strip("`\"'“”„«»").casefold()
     return inside if inside in LEXICON["pages"] else _NAME

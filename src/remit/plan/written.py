@@ -41,14 +41,14 @@ def split_items(request: str, clauses: Sequence[Clause]) -> tuple[str, ...]:
     """
     listed = tuple(_neat(each["item"]) for each in _LINE.finditer(request))
     questions = tuple(_neat(each[0]) for each in _SENTENCE.finditer(request) if each["asks"])
-    for found in (listed, _numbered(request), questions):
+    for found in (listed, _numbered_items(request), questions):
         if len(found) > 1:
             return found
     work = [each.text for each in clauses if each.became is ClauseOutcome.WORK] or [request]
     return tuple(_neat(part) for clause in work for part in _parts(clause) if _neat(part))
 
 
-def _numbered(request: str) -> tuple[str, ...]:
+def _numbered_items(request: str) -> tuple[str, ...]:
     found = list(_INLINE.finditer(" ".join(request.split())))
     in_order = [int(each["number"]) for each in found] == list(range(1, len(found) + 1))
     return tuple(_neat(each["item"]) for each in found) if in_order else ()

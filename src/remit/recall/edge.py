@@ -80,7 +80,9 @@ class EdgeStore:
         )
         with _errors_as_sentences("searched"):
             found = self._shard.query(asked)
-        return [snippets.near(each.score, cast("JsonMap", each.payload or {})) for each in found]
+        return [
+            snippets.parse_near(each.score, cast("JsonMap", each.payload or {})) for each in found
+        ]
 
     def count(self) -> int:
         with _errors_as_sentences("counted"):

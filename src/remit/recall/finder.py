@@ -62,7 +62,7 @@ class TaskFinder:
         similar to them, so the limit depends on the other results.
         """
         near = await self._near_task(task, most, None)
-        return await self._ranked(_outstanding(near), (), most, lambda _: True, task)
+        return await self._rank_found(_clearly_nearest(near), (), most, lambda _: True, task)
 
     async def completed_like(self, task: Task, most: int) -> list[SimilarTask]:
         """The same among completed tasks that this one may see, as `recall.completed` gives them.
@@ -70,8 +70,8 @@ class TaskFinder:
         Every task waits for this.
         """
         near = await self._near_task(task, most, Status.COMPLETED)
-        fits, read = partial(may_see, task), recall.completed
-        return await self._ranked(_outstanding(near), (), most, fits, task, read)
+        fits, read = partial(may_see, task), recall.list_completed
+        return await self._rank_found(_clearly_nearest(near), (), most, fits, task, read)
 
     async def _near_task(self, task: Task, most: int, status: Status | None) -> list[NearestTask]:
         text = snippets.words(task, self._hide)
@@ -82,8 +82,8 @@ class TaskFinder:
     ) -> list[SimilarTask]:
         """Return tasks that may be similar to some words, for a reader who chooses."""
         near = await self.by_meaning(text, most, [])
-        worded = await self._db.read(recall.worded, text, WIDE)
-        return await self._ranked(near, worded, most, fits, None)
+        worded = await self._db.read(recall.find_by_words, text, WIDE)
+        return await self._rank_found(near, worded, most, fits, None)
 
     async def ready(self, text: str) -> Sequence[float] | None:
         """Return the vector of a text, if the library is open already."""
@@ -106,25 +106,25 @@ class TaskFinder:
             self.library.fail(error)
             return []
 
-    async def _ranked(
+    async def _rank_found(
         self,
         near: Sequence[NearestTask],
         worded: Sequence[TaskId],
         most: int,
         fits: Callable[[Task], bool],
         but: Task | None,
-        read: Callable[[Tx, Sequence[TaskId]], list[Task]] = recall.named,
+        read: Callable[[Tx, Sequence[TaskId]], list[Task]] = recall.list_by_id,
     ) -> list[SimilarTask]:
         by_meaning = {each.task_id: each for each in near}
         found = [each.task_id for each in near]
-        waiting = fused(found, worded) if worded else list(dict.fromkeys(found))
+        waiting = fuse_orders(found, worded) if worded else list(dict.fromkeys(found))
         seen, kept = {but.session_id} if but else set[SessionId](), list[SimilarTask]()
         while waiting and len(kept) < most:
             some, waiting = _first_of_sessions(waiting, by_meaning, seen, most)
             for task in await self._db.read(read, some):
                 if task.session_id not in seen and task.deleted_at is None and fits(task):
                     seen.add(task.session_id)
-                    kept.append(_alike(task, by_meaning.get(task.id), worded))
+                    kept.append(_similar_task(task, by_meaning.get(task.id), worded))
         return kept[:most]
 
     async def by_meaning(
@@ -143,7 +143,7 @@ class TaskFinder:
         return found
 
 
-def fused(*ways: Sequence[TaskId]) -> list[TaskId]:
+def fuse_orders(*ways: Sequence[TaskId]) -> list[TaskId]:
     """Return everything that was found; what both searches found comes first."""
     worth: dict[TaskId, float] = {}
     for way in ways:
@@ -152,14 +152,14 @@ def fused(*ways: Sequence[TaskId]) -> list[TaskId]:
     return sorted(worth, key=lambda each: -worth[each])
 
 
-def _outstanding(near: Sequence[NearestTask]) -> list[NearestTask]:
+def _clearly_nearest(near: Sequence[NearestTask]) -> list[NearestTask]:
     """Return what is clearly nearer than the other results."""
     crowd = [each.score for each in near[_CROWD:]]
     cut = min(sum(crowd) / len(crowd) + _ABOVE, _SAME) if crowd else _ALONE
     return [each for each in near if each.score >= cut]
 
 
-def _alike(task: Task, near: NearestTask | None, worded: Sequence[TaskId]) -> SimilarTask:
+def _similar_task(task: Task, near: NearestTask | None, worded: Sequence[TaskId]) -> SimilarTask:
     if near is None:
         return SimilarTask(task, SimilarityKind.WORDS, 0, task.taint)
     by = SimilarityKind.BOTH if task.id in worded else SimilarityKind.MEANING
@@ -232,7 +232,7 @@ class Duplicates(Struct, frozen=True):
 
     async def arrived(self, some: Sequence[tuple[Task, Sequence[float]]]) -> None:
         """Note in the log of each new task that it looks like an earlier one, if it does."""
-        for task, other in await self._others(some):
+        for task, other in await self._find_lookalikes(some):
             now = self.clock.now()
             details: JsonMap = {
                 "task": other.id,
@@ -246,12 +246,12 @@ class Duplicates(Struct, frozen=True):
         try:
             async with asyncio.timeout(PATIENCE):
                 vector = await self.finder.ready(snippets.words(task, self.hide))
-                found = await self._others([(task, vector)]) if vector is not None else []
+                found = await self._find_lookalikes([(task, vector)]) if vector is not None else []
         except (TimeoutError, RemitError):
             return None
         return self._warning(*found[0], self.clock.now()) if found else None
 
-    async def _others(
+    async def _find_lookalikes(
         self, some: Sequence[tuple[Task, Sequence[float]]]
     ) -> list[tuple[Task, Task]]:
         """Return the tasks that look like an earlier one, each with that one."""
@@ -264,7 +264,7 @@ class Duplicates(Struct, frozen=True):
         for task, _ in some:
             known = [each for each in close.get(task.id, ()) if each in texts]
             alike = [each for each in known if _same_words(_text(task), texts[each])]
-            if alike and (other := await self._same(task, alike)) is not None:
+            if alike and (other := await self._find_same(task, alike)) is not None:
                 pairs.append((task, other))
         return pairs
 
@@ -272,10 +272,10 @@ class Duplicates(Struct, frozen=True):
         near = await self.finder.near(vector, _LOOKED, [task.session_id])
         return [each.task_id for each in near if each.score >= NEAR]
 
-    async def _same(self, task: Task, alike: Sequence[TaskId]) -> Task | None:
-        found = {each.id: each for each in await self.db.read(recall.named, [task.id, *alike])}
+    async def _find_same(self, task: Task, alike: Sequence[TaskId]) -> Task | None:
+        found = {each.id: each for each in await self.db.read(recall.list_by_id, [task.id, *alike])}
         now, whole = self.clock.now(), found.pop(task.id, task)  # with its deliveries
-        return next((each for each in found.values() if same(whole, each, now)), None)
+        return next((each for each in found.values() if is_same(whole, each, now)), None)
 
     def _warning(self, task: Task, other: Task, now: datetime) -> str:
         when = _day(other.created_at, now, self.zone)
@@ -291,7 +291,7 @@ def _is_single(task: Task) -> bool:
     return task.series_id is None and task.retry_of is None and not cancelled
 
 
-def same(task: Task, other: Task, now: datetime) -> bool:
+def is_same(task: Task, other: Task, now: datetime) -> bool:
     """Whether everything that a person would compare is the same."""
     stands = other.deleted_at is None and other.status is not Status.CANCELLED
     lately = not other.ended or now - other.created_at <= LATELY

@@ -98,7 +98,7 @@ class Indexer:
         """Index everything that is missing now; `report_progress` is called after each batch."""
         await self._library.open()
         place = await self._begin()
-        while await self._some(place):
+        while await self._index_batch(place):
             await report_progress()
         await self.tidy()
 
@@ -130,32 +130,32 @@ class Indexer:
     async def _follow(self, place: _Place) -> None:
         while True:
             self._news.clear()
-            if await self._some(place):
+            if await self._index_batch(place):
                 continue
             if self._tidy_at is None or self._clock.now() >= self._tidy_at:
                 await self.tidy()
             await self._news.wait()
             await self._journal.gather(PAUSE, self._clock.sleep)
 
-    async def _some(self, place: _Place) -> bool:
+    async def _index_batch(self, place: _Place) -> bool:
         """Index one batch: new events first, then old tasks; return False if there is none."""
         page = await self._journal.page(place.since, _PAGE)
         if page:
-            await self._page(page, place)
+            await self._index_page(page, place)
         elif place.below != 0:
             missing, place.below = await self._db.read(recall.unread, place.below, HANDFUL)
             await self._index(missing, ())
             self._untidy = self._untidy or not missing
         return bool(page) or place.below != 0
 
-    async def _page(self, page: Sequence[Event], place: _Place) -> None:
+    async def _index_page(self, page: Sequence[Event], place: _Place) -> None:
         if any(event.kind is EventKind.STORE_RESTORED for event in page):
             # Another past is in place: what was read of the one that is gone counts no more.
             await self._db.write(recall.forget)
             await self._library.close()
             await self._library.open()
             place.below = None
-        touched = _touched(page)
+        touched = _changed_tasks(page)
         fresh = {event.task_id for event in page if event.kind is EventKind.TASK_CREATED}
         for start in range(0, len(touched), HANDFUL):
             await self._index(touched[start : start + HANDFUL], fresh)
@@ -220,7 +220,7 @@ def _apply(store: SnippetStore, points: Sequence[IndexedTask], changes: _Changes
         store.drop(changes.gone)
 
 
-def _touched(page: Sequence[Event]) -> list[TaskId]:
+def _changed_tasks(page: Sequence[Event]) -> list[TaskId]:
     """Return the tasks whose words or end the index may not know yet."""
     task_ids = (event.task_id for event in page if _tells(event))
     return list(dict.fromkeys(task_id for task_id in task_ids if task_id is not None))

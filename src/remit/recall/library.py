@@ -88,7 +88,7 @@ class RecallLibrary:
     def begin_to_open(self) -> "asyncio.Task[None]":
         if self._opening is None:
             self._opening = asyncio.create_task(self._try_to_open())
-            self._opening.add_done_callback(self._tried)
+            self._opening.add_done_callback(self._forget_opening)
         return self._opening
 
     async def embed(self, texts: Sequence[str]) -> Sequence[Sequence[float]]:
@@ -164,17 +164,17 @@ class RecallLibrary:
         if self._open is not None:
             return
         try:
-            self._open = await self._opened()
+            self._open = await self._open_parts()
         except (RemitError, ImportError, OSError) as error:
             raise self.fail(error) from error
         self.trouble = None
 
-    def _tried(self, opening: "asyncio.Task[None]") -> None:
+    def _forget_opening(self, opening: "asyncio.Task[None]") -> None:
         self._opening = None
         if not opening.cancelled():
             opening.exception()  # it was told to who waited, and is kept as trouble
 
-    async def _opened(self) -> _Open:
+    async def _open_parts(self) -> _Open:
         embedder = await self._run(self._means.embedder)
         size = len((await embedder.embed(["how long it is"]))[0])
         store = await self._run(self._means.store, size)

@@ -37,7 +37,7 @@ class ServerStore:
         self._size = size
         self.began_anew = False  # it held vectors of another length
         with _errors_as_sentences("opened"):
-            if self._line.collection_exists(snippets.COLLECTION) and not self._fits():
+            if self._line.collection_exists(snippets.COLLECTION) and not self._has_right_size():
                 self._line.delete_collection(snippets.COLLECTION)
                 self.began_anew = True
             self._make()
@@ -79,7 +79,8 @@ class ServerStore:
                 with_payload=_KEPT,
             )
         return [
-            snippets.near(each.score, cast("JsonMap", each.payload or {})) for each in found.points
+            snippets.parse_near(each.score, cast("JsonMap", each.payload or {}))
+            for each in found.points
         ]
 
     def count(self) -> int:
@@ -98,7 +99,7 @@ class ServerStore:
         with _errors_as_sentences("closed"):
             self._line.close()
 
-    def _fits(self) -> bool:
+    def _has_right_size(self) -> bool:
         vectors = self._line.get_collection(snippets.COLLECTION).config.params.vectors
         return isinstance(vectors, models.VectorParams) and vectors.size == self._size
 
@@ -156,13 +157,13 @@ class RemoteEmbedder:
     async def embed(self, texts: Sequence[str]) -> Sequence[Sequence[float]]:
         found: list[list[float]] = []
         for start in range(0, len(texts), MOST_TEXTS):
-            found += await self._some(list(texts[start : start + MOST_TEXTS]))
+            found += await self._embed_page(list(texts[start : start + MOST_TEXTS]))
         return found
 
     async def close(self) -> None:
         await self._line.aclose()
 
-    async def _some(self, texts: list[str]) -> list[list[float]]:
+    async def _embed_page(self, texts: list[str]) -> list[list[float]]:
         try:
             answer = await self._line.post(self._url, json={"model": self._model, "input": texts})
         except httpx2.HTTPError as error:

@@ -117,7 +117,7 @@ class SessionRecall:
     def _memory(
         self, runs: Sequence[PastRun], summary: SessionSummary | None, shared: SessionHistory
     ) -> Memory:
-        whole = _whole(runs)
+        whole = _runs_kept_whole(runs)
         known = {run.task_id for run in runs}
         reported = [each for each in shared.reported if each.task_id not in known]
         read = [*_taints(runs), *_taints(reported), *([summary.taint] if summary else [])]
@@ -126,7 +126,7 @@ class SessionRecall:
             runs=tuple(run.task_id for run in runs if run.task_id in whole),
             summary=summary.text if summary else "",
             facts=_facts(shared.said),
-            reported=self._reported(reported),
+            reported=self._reported_lines(reported),
             taint=worst_taint(read),
         )
 
@@ -134,7 +134,7 @@ class SessionRecall:
         title = f"{snippets.day(run.ended_at, self._zone)} {run.title}"
         return Snippet(run.task_id, title, snippets.cut(run.text.strip(), MOST_SNIPPET), run.taint)
 
-    def _reported(self, sent: Sequence[ReportedMessage]) -> tuple[str, ...]:
+    def _reported_lines(self, sent: Sequence[ReportedMessage]) -> tuple[str, ...]:
         """Return one line per message; one that was sent twice is listed once, at its last time."""
         lines: dict[str, str] = {}
         for each in sent:
@@ -150,7 +150,7 @@ def _is_long(runs: Sequence[PastRun]) -> bool:
     return len(runs) >= MOST_RUNS or runs[-1].context >= MOST_CONTEXT or too_much
 
 
-def _whole(runs: Sequence[PastRun]) -> set[str]:
+def _runs_kept_whole(runs: Sequence[PastRun]) -> set[str]:
     """Return the newest runs whose full thoughts fit."""
     whole: set[str] = set()
     room = MOST_WHOLE

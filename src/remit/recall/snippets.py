@@ -73,7 +73,7 @@ def point(task_id: TaskId) -> str:
     return str(uuid.UUID(int=number))
 
 
-def near(score: float, payload: JsonMap) -> NearestTask:
+def parse_near(score: float, payload: JsonMap) -> NearestTask:
     """Parse the payload of a point; an unreadable taint counts as the least trusted."""
     taint = payload.get("taint")
     return NearestTask(

@@ -65,7 +65,7 @@ class VectorIndex:
     def load(self, some: Sequence[tuple[bytes, JsonMap]]) -> None:
         """Add what `encode` wrote; a vector of another length is ignored."""
         rows = [
-            (blob, snippets.near(0, beside))
+            (blob, snippets.parse_near(0, beside))
             for blob, beside in some
             if len(blob) == self._size + _LENGTH_BYTES
         ]
@@ -87,7 +87,7 @@ class VectorIndex:
     def mark(self, task_id: TaskId, beside: JsonMap) -> None:
         row = self._rows.get(task_id)
         if row is not None:
-            self._tasks[row] = snippets.near(0, beside)
+            self._tasks[row] = snippets.parse_near(0, beside)
             self._note(row)
 
     def drop(self, tasks: Sequence[TaskId]) -> None:

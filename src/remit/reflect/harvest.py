@@ -235,7 +235,7 @@ def reflection(event: Event, task: Task, reviews: Sequence[Review]) -> Reflectio
         verified=Overall(verdict).value if verdict else None,
         tokens=task.spent.tokens or 0,
         cents=task.spent.cents or 0,
-        late=_late(task),
+        late=_seconds_waited(task),
     )
 
 
@@ -257,7 +257,7 @@ def _shown_message(review: Review) -> ShownMessage:
     return ShownMessage(had, kept, count(before), count(after), edited)
 
 
-def _late(task: Task) -> int | None:
+def _seconds_waited(task: Task) -> int | None:
     """Return the seconds it waited for its turn; catching up does not count."""
     if task.started_at is None:
         return None
@@ -270,7 +270,7 @@ def _late(task: Task) -> int | None:
 def _next_ended(tx: Tx, since: int) -> tuple[list[tuple[Event, Task, list[Review]]], int]:
     """The next ends with their tasks and questions; a look back is not looked back at."""
     found, until = reflections.ends(tx, since, _SPAN)
-    known = reflections.named(tx, [str(event.task_id) for event in found])
+    known = reflections.tasks_by_id(tx, [str(event.task_id) for event in found])
     pairs = [(event, known[str(event.task_id)]) for event in found if str(event.task_id) in known]
     return [
         (event, task, reviews.of_task(tx, task.id))

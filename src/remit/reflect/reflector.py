@@ -106,8 +106,8 @@ class Reflector:
         tasks = await self._recent_tasks()
         rank, wrong = self._ranks()
         counted = statistics.count(tasks, rank, self._around.domain)
-        suggested, lost = await self._suggested(task, tasks)
-        fit, refused = self._screened([*counted.lessons, *suggested])
+        suggested, lost = await self._ask_for_suggestions(task, tasks)
+        fit, refused = self._screen_lessons([*counted.lessons, *suggested])
         fresh = await self._fresh(fit)
         summary = f"Looked at what ended in the last {DAYS} days: {len(tasks)}."
         remarks = [summary, *counted.remarks, *wrong]
@@ -127,7 +127,7 @@ class Reflector:
         try:
             before = self._versions.text(lesson.file)
             after = versions.insert_lesson(lesson, before)
-            tried = await self._tried(lesson, before, after)
+            tried = await self._backtest(lesson, before, after)
         except BadInput as bad:
             return UnfitLesson(str(bad))
         shown = versions.diff(before, after, lesson.file.value)
@@ -172,10 +172,10 @@ class Reflector:
         Lines are only counted; content and authors come from the store.
         """
         lines = {each.task: each for each in await self._harvest.recent(DAYS)}
-        tasks = await self._db.read(reflections.named, list(lines))
+        tasks = await self._db.read(reflections.tasks_by_id, list(lines))
         return [ReflectedTask(line, tasks[name]) for name, line in lines.items() if name in tasks]
 
-    async def _suggested(
+    async def _ask_for_suggestions(
         self, task: Task, tasks: Sequence[ReflectedTask]
     ) -> tuple[list[Lesson], int]:
         if self._around.asks is None or not any(suggest.is_mine(each.task) for each in tasks):
@@ -187,7 +187,7 @@ class Reflector:
             answer = None  # counting is enough for one night
         return suggest.read(answer, tasks) if answer else ([], 0)
 
-    def _screened(self, found: Sequence[Lesson]) -> tuple[list[Lesson], list[str]]:
+    def _screen_lessons(self, found: Sequence[Lesson]) -> tuple[list[Lesson], list[str]]:
         names = self._around.names()
         judged = [(lesson, suggest.objection(lesson, names)) for lesson in found]
         fit = {lesson.key: lesson for lesson, wrong in reversed(judged) if wrong is None}
@@ -196,7 +196,7 @@ class Reflector:
     async def _fresh(self, found: Sequence[Lesson]) -> list[Lesson]:
         """Return the lessons that fit their file and were not declined recently."""
         since = self._clock.now() - NOT_AGAIN
-        unwanted = await self._db.read(reflections.unwanted, since)
+        unwanted = await self._db.read(reflections.list_unwanted, since)
         fresh = list[Lesson]()
         for lesson in found:
             drafted = await self.draft(lesson)
@@ -204,11 +204,11 @@ class Reflector:
                 fresh.append(lesson)
         return fresh
 
-    async def _tried(self, lesson: Lesson, before: str, after: str) -> str:
+    async def _backtest(self, lesson: Lesson, before: str, after: str) -> str:
         if lesson.file is LessonFile.GUIDELINES:
             return "It is told with every thought; it changes no rank."
         now = self._clock.now()
-        past = await self._db.read(reflections.ended, now - PAST, now, _MAX_PAST_TASKS)
+        past = await self._db.read(reflections.list_ended, now - PAST, now, _MAX_PAST_TASKS)
         ranker = self._around.ranker
         return run(past, ranker(before), ranker(after)).sentence
 
@@ -224,8 +224,8 @@ def _is_known(lesson: Lesson, drafted: DraftedLesson, unwanted: Mapping[str, str
     if lesson.file is LessonFile.RULES:
         # The same tasks share more than one word: a no to one rule covers the others.
         return any(_is_of(lesson, shown) for shown in unwanted.values())
-    text = versions.added(drafted.diff)
-    return any(versions.alike(text, versions.added(shown)) for shown in unwanted.values())
+    text = versions.added_words(drafted.diff)
+    return any(versions.are_alike(text, versions.added_words(shown)) for shown in unwanted.values())
 
 
 def _is_of(lesson: Lesson, shown: str) -> bool:

@@ -75,15 +75,21 @@ def count(
     """
     sorts = list(_sorts(seen, domains))
     remarks: list[str] = []
-    found = [*_worded(seen)]
-    found += _apart([*_ranked(sorts, rank), *_late(sorts, rank), *_declined(sorts, rank, remarks)])
+    found = [*_lessons_about_words(seen)]
+    found += _narrowest_lessons(
+        [
+            *_lessons_about_rank(sorts, rank),
+            *_lessons_about_waiting(sorts, rank),
+            *_lessons_about_declined(sorts, rank, remarks),
+        ]
+    )
     return CountedLessons(tuple(found), tuple(remarks))
 
 
 # How messages are worded ----------------------------------------------------------------------
 
 
-def _worded(seen: Sequence[ReflectedTask]) -> Iterator[Lesson]:
+def _lessons_about_words(seen: Sequence[ReflectedTask]) -> Iterator[Lesson]:
     shown = [(each.line.task, message) for each in seen for message in each.line.shown]
     for kind, (says, what) in _SAYS.items():
         had = [(task, message) for task, message in shown if kind in message.had]
@@ -91,10 +97,10 @@ def _worded(seen: Sequence[ReflectedTask]) -> Iterator[Lesson]:
         if _always(out, had):
             why = f"You took {what} out of {len(out)} of {len(had)} messages that had it"
             yield Lesson(LessonFile.GUIDELINES, says, f"{why}.", _latest_tasks(out))
-    yield from _shortened(shown)
+    yield from _lessons_about_length(shown)
 
 
-def _shortened(shown: Sequence[tuple[str, ShownMessage]]) -> Iterator[Lesson]:
+def _lessons_about_length(shown: Sequence[tuple[str, ShownMessage]]) -> Iterator[Lesson]:
     cut = [(task, m) for task, m in shown if m.edited and 0 < m.left <= m.words * SHORTER]
     if _always(cut, shown):
         most = -(-max(message.left for _, message in cut) // 10) * 10
@@ -106,7 +112,9 @@ def _shortened(shown: Sequence[tuple[str, ShownMessage]]) -> Iterator[Lesson]:
 # How tasks are ranked -------------------------------------------------------------------------
 
 
-def _ranked(sorts: Iterable[_Sort], rank: Callable[[Task], Priority]) -> Iterator[Lesson]:
+def _lessons_about_rank(
+    sorts: Iterable[_Sort], rank: Callable[[Task], Priority]
+) -> Iterator[Lesson]:
     """The owner set another priority than the rules, nearly every time."""
     for sort in sorts:
         words = defaultdict[Priority, list[str]](list)
@@ -120,7 +128,9 @@ def _ranked(sorts: Iterable[_Sort], rank: Callable[[Task], Priority]) -> Iterato
                 yield _rule(sort, level, why, ids)
 
 
-def _late(sorts: Iterable[_Sort], rank: Callable[[Task], Priority]) -> Iterator[Lesson]:
+def _lessons_about_waiting(
+    sorts: Iterable[_Sort], rank: Callable[[Task], Priority]
+) -> Iterator[Lesson]:
     for sort in sorts:
         began = [each for each in sort.seen if each.line.late is not None]
         late = [each for each in began if (each.line.late or 0) >= LATE]
@@ -130,7 +140,7 @@ def _late(sorts: Iterable[_Sort], rank: Callable[[Task], Priority]) -> Iterator[
             yield _rule(sort, level, f"{why} hour late.", ids)
 
 
-def _declined(
+def _lessons_about_declined(
     sorts: Iterable[_Sort], rank: Callable[[Task], Priority], remarks: list[str]
 ) -> Iterator[Lesson]:
     for sort in sorts:
@@ -154,7 +164,7 @@ def _above(level: Priority) -> Priority | None:
     return _LEVELS[place] if place < len(_LEVELS) else None
 
 
-def _apart(found: Iterable[Lesson]) -> Iterator[Lesson]:
+def _narrowest_lessons(found: Iterable[Lesson]) -> Iterator[Lesson]:
     """Yield only the first, narrowest lesson of the same evidence."""
     spoken: set[str] = set()
     for lesson in found:

@@ -190,7 +190,9 @@ def of_words(text: str, names: Collection[str] = ()) -> str | None:
     for name in names:
         if _says(folded, name):
             return "it names somebody or something of this Remit"
-    about = next((why for word in _SCREEN_WORD.findall(folded) if (why := _about(word))), None)
+    about = next(
+        (why for word in _SCREEN_WORD.findall(folded) if (why := _refusal_of_word(word))), None
+    )
     return f"it speaks of {about}" if about else None
 
 
@@ -205,7 +207,7 @@ def _of_rule(lesson: Lesson) -> str | None:
     return None
 
 
-def _about(word: str) -> str | None:
+def _refusal_of_word(word: str) -> str | None:
     if word in _HARMLESS:
         return None
     # A short stem must be the whole word: `api` does not refuse `rapid`, `run` not `trunk`.

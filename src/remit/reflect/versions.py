@@ -44,13 +44,13 @@ def diff(before: str, after: str, file: str) -> str:
     return f"diff --git a/{file} b/{file}\n{text}"
 
 
-def added(shown: str) -> str:
+def added_words(shown: str) -> str:
     """Return the words that a diff adds."""
     new = [line[1:] for line in shown.splitlines() if line[:1] == "+" and line[:3] != "+++"]
     return " ".join(" ".join(new).split())
 
 
-def alike(one: str, other: str) -> bool:
+def are_alike(one: str, other: str) -> bool:
     """Whether two texts say nearly the same: most words are equal."""
     ours, theirs = set(_plain(one)), set(_plain(other))
     together = ours | theirs
@@ -66,7 +66,7 @@ def _plain(text: str) -> Collection[str]:
 
 def _with_line(lesson: Lesson, text: str) -> str:
     active = [line for line in text.splitlines() if not line.startswith("#")]
-    if any(alike(lesson.text, line) for line in active):
+    if any(are_alike(lesson.text, line) for line in active):
         raise BadInput(f"{lesson.file.value} says that already, or nearly that.")
     gap = "" if not text or text.endswith("\n") else "\n"
     return f"{text}{gap}{lesson.text.strip()}\n"
@@ -84,7 +84,7 @@ def _with_rule(lesson: Lesson, text: str) -> str:
     after = text[found.end() :]
     first = _FIRST.search(after)
     indent = first[1] if first and not found[1] else "  "
-    name = _unused(lesson.text, _NAME.findall(text))
+    name = _unused_name(lesson.text, _NAME.findall(text))
     level = lesson.priority.value if lesson.priority else ""
     because = f"learned on {lesson.on}; {lesson.why.rstrip('.')}"
     because = because.replace("\\", "").replace('"', "'")
@@ -99,7 +99,7 @@ def _with_rule(lesson: Lesson, text: str) -> str:
     return whole.replace("\r\n", "\n").replace("\n", "\r\n") if "\r\n" in text else whole
 
 
-def _unused(name: str, known: Collection[str]) -> str:
+def _unused_name(name: str, known: Collection[str]) -> str:
     taken = {each.casefold() for each in known}
     plain, n = name, 1
     while name.casefold() in taken:
@@ -156,7 +156,7 @@ class LessonVersions:
         Later manual edits would be lost, so that needs `force`.
         """
         known = await self.history()
-        wanted = _wanted(known, no)
+        wanted = _version_to_revert(known, no)
         now, before = digest(self.text(wanted.file)), self.read_earlier(wanted.file, wanted.was)
         latest = next(each for each in reversed(known) if each.file is wanted.file)
         last = [each for each in changes_in_force(known) if each.file is wanted.file][-1]
@@ -199,7 +199,7 @@ class LessonVersions:
         return self._home / FOLDER / f"{wanted[:16]}-{_NAMES[file]}"
 
 
-def _wanted(known: tuple[FileVersion, ...], no: int | None) -> FileVersion:
+def _version_to_revert(known: tuple[FileVersion, ...], no: int | None) -> FileVersion:
     holding = changes_in_force(known)
     if no is None:
         if not holding:

@@ -83,7 +83,7 @@ def _review(  # noqa: PLR0913 - all that a question has
 def endless(task: Task, turns: int, before: str = "") -> Review:
     """Ask whether a brain that keeps calling tools shall continue."""
     words = f"It has used tools in {turns} turns and has come to no end. Say go on, or decline."
-    return question(task, f"{before}turns:{turns}", Ask(Reason.INPUT, _translated(task, words)))
+    return question(task, f"{before}turns:{turns}", Ask(Reason.INPUT, _translate(task, words)))
 
 
 def condition(task: Task, place: int, words: str) -> Review:
@@ -103,7 +103,7 @@ def _sentences(task: Task) -> dict[str, str]:
     return sentences(task_language(task))
 
 
-def _translated(task: Task, *texts: str) -> str:
+def _translate(task: Task, *texts: str) -> str:
     """Return sentences of ours in the language of the message that a task came from."""
     return " ".join(in_language(each, task_language(task)) for each in texts)
 
@@ -115,14 +115,14 @@ def _arguments(wanted: ToolCall) -> str:
 def call(task: Task, place: str, wanted: ToolCall, problem: str = "") -> Review:
     """Ask the owner to allow a tool call, bound by its digest."""
     digest, about = wanted.digest, f"call:{wanted.id}"
-    asked = problem + _translated(task, f"May it use {wanted.tool} with these arguments?")
+    asked = problem + _translate(task, f"May it use {wanted.tool} with these arguments?")
     key, shown = f"call:{place}:{digest}", _arguments(wanted)
     return _review(task, key, Reason.APPROVAL, asked, shown, about=about, digest=digest)
 
 
 def begun(task: Task, place: str, wanted: ToolCall, why: str) -> Review:
     """Ask about a call that was begun and has no recorded end."""
-    asked = _translated(task, f"It is not known whether {wanted.tool} was done.", why, ASKS_BEGUN)
+    asked = _translate(task, f"It is not known whether {wanted.tool} was done.", why, ASKS_BEGUN)
     key, shown, about = f"begun:{place}", _arguments(wanted), f"call:{wanted.id}"
     return _review(task, key, Reason.AMBIGUOUS, asked, shown, about=about)
 
@@ -139,7 +139,7 @@ def held(
     key = _held_key(tries, delivery)
     if delivery is not None and reach is not None and not reach.owner:
         key = f"{key}:{_place(task, delivery, reach)}"
-    asked = _translated(task, hold.reason, ASKS_TEXT)
+    asked = _translate(task, hold.reason, ASKS_TEXT)
     after = Status.RUNNING if delivery is None and task.contract else Status.DELIVERING
     return _review(task, key, Reason.DELIVERABLE, asked, reply.text, resume_to=after)
 
@@ -153,9 +153,9 @@ def _held_key(tries: int, delivery: Delivery | None) -> str:
     return f"held:{delivery.id if delivery else 'reply'}:{tries}"
 
 
-def whom(task: Task, delivery: Delivery, tries: int, sentence: str) -> Review:
+def ask_whom(task: Task, delivery: Delivery, tries: int, sentence: str) -> Review:
     """Ask whom some words mean, or which address that person has."""
-    asked, about = _translated(task, sentence, ASKS_RECIPIENT), delivery.id
+    asked, about = _translate(task, sentence, ASKS_RECIPIENT), delivery.id
     key, text, after = f"whom:{delivery.id}:{tries}", delivery.content or "", Status.DELIVERING
     return _review(task, key, Reason.INPUT, asked, text, about=about, resume_to=after)
 
@@ -176,7 +176,7 @@ def permission(task: Task, delivery: Delivery, reach: Reach, body: str, why: str
         task,
         f"send:{delivery.id}:{_place(task, delivery, reach)}:{digest}",
         Reason.APPROVAL,
-        f"{_translated(task, why.strip()) or _why_asked(task, reach)} {asked}".strip(),
+        f"{_translate(task, why.strip()) or _why_asked(task, reach)} {asked}".strip(),
         body,
         about=None if reach.owner else f"{SEND}:{text_of(to_json(to))}",
         digest=digest,
@@ -193,10 +193,10 @@ def _why_asked(task: Task, reach: Reach) -> str:
     return held_sentence(task.veto, task_language(task))
 
 
-def unproven(task: Task, why: str, evidence: str) -> Review:
+def ask_about_unproven(task: Task, why: str, evidence: str) -> Review:
     """Ask about work that fails its checks after all fixes; accepted code is merged first."""
     code = (task.assigned_agent or "").startswith(PROJECT)
-    asked = _translated(task, f"Some checks failed: {why}. {ASKS_UNPROVEN}")
+    asked = _translate(task, f"Some checks failed: {why}. {ASKS_UNPROVEN}")
     after = Status.DELIVERING if task.delivery and not code else Status.RUNNING
     return _review(task, "unproven", Reason.VERIFICATION, asked, evidence, resume_to=after)
 
@@ -206,32 +206,34 @@ def unproven_key(task: Task) -> str:
     return f"{task.round}:unproven"
 
 
-def exhausted(task: Task, place: str, why: str, attempts: Sequence[str]) -> Review:
+def ask_after_all_tried(task: Task, place: str, why: str, attempts: Sequence[str]) -> Review:
     """Ask after every specialist has tried: shows the attempts, and what can be done."""
-    asked, shown = _translated(task, why, ASKS_WORK), "\n".join(attempts)
+    asked, shown = _translate(task, why, ASKS_WORK), "\n".join(attempts)
     return _review(task, f"work:{place}", Reason.VERIFICATION, asked, shown, about=WORK)
 
 
 def merge(task: Task, branch: str, commit: str, tries: int, state: str, diff: str) -> Review:
     """Ask to merge finished work. The approval is bound to one commit."""
     choice = f"Merge {branch} into your folder, send it back, or leave it there?"
-    asked, key = _translated(task, state, choice), f"merge:{commit}:{tries}"
+    asked, key = _translate(task, state, choice), f"merge:{commit}:{tries}"
     about = f"{MERGE}:{branch}"
     return _review(task, key, Reason.APPROVAL, asked, diff, about=about, digest=commit)
 
 
-def intended(task: Task, changed: Sequence[ChangedTest], why: str, diff: str) -> Review:
+def ask_about_changed_tests(
+    task: Task, changed: Sequence[ChangedTest], why: str, diff: str
+) -> Review:
     """Ask about changed tests without which the work fails; bound to their content."""
     digest = hashlib.sha256(text_of([to_json(each) for each in changed]).encode()).hexdigest()
     named = ", ".join(each.path for each in changed)
-    asked = _translated(task, why, ASKS_INTENDED, f"Is this change of {named} intended?")
+    asked = _translate(task, why, ASKS_INTENDED, f"Is this change of {named} intended?")
     key, about = f"{INTENDED}:{digest}", f"{INTENDED}:{digest[:12]}"
     return _review(task, key, Reason.APPROVAL, asked, diff, about=about, digest=digest)
 
 
 def fix(task: Task, what: str, evidence: str) -> Review:
     """Ask whether to fix merged work that failed its deferred checks."""
-    asked = _translated(task, what, ASKS_FIX)
+    asked = _translate(task, what, ASKS_FIX)
     return _review(task, "fix", Reason.APPROVAL, asked, evidence, about=FIX, resume_to=Status.NEW)
 
 
@@ -239,20 +241,20 @@ def lesson(task: Task, place: int, learned: Lesson, drafted: DraftedLesson) -> R
     """Ask about a lesson. The approval is bound to the whole new text of the file."""
     digest, key = drafted.digest, f"lesson:{place}:{drafted.digest}"
     offer = f"Put this into {learned.file.value}, or leave it out?"
-    asked = _translated(task, learned.why, drafted.tried, offer)
+    asked = _translate(task, learned.why, drafted.tried, offer)
     shown = f"Tasks: {', '.join(learned.tasks)}\n\n{drafted.diff}"
     about = f"{LESSON}:{learned.key}"
     return _review(task, key, Reason.APPROVAL, asked, shown, about=about, digest=digest)
 
 
-def locked(task: Task, delivery: Delivery, why: str) -> Review:
+def ask_to_unlock(task: Task, delivery: Delivery, why: str) -> Review:
     """Ask the owner to fix a channel's account before anything is sent on it."""
     what = f"{delivery.channel} does not take messages: {why.rstrip('.')}."
     return Review(
         task_id=task.id,
         key=f"locked:{delivery.id}:{task.lease}",
         reason=Reason.AUTH,
-        question=_translated(task, what, ASKS_REPAIR),
+        question=_translate(task, what, ASKS_REPAIR),
         about=f"channel:{delivery.channel}",
         resume_to=Status.DELIVERING,
     )

@@ -60,7 +60,7 @@ class FileAttacher:
             if isinstance(found, str):
                 return AttachedText(text, problem=found)
             files.append(found)
-        problem = _together(files) or self._courier.file_problem(deliveries, files)
+        problem = _name_conflict(files) or self._courier.file_problem(deliveries, files)
         if problem:
             return AttachedText(text, problem=problem)
         return AttachedText(join_body(words, files), tuple(files))
@@ -140,6 +140,6 @@ async def attach(
     return Deliverable(found.text)
 
 
-def _together(files: Sequence[TaskFile]) -> str | None:
+def _name_conflict(files: Sequence[TaskFile]) -> str | None:
     names = [each.name.casefold() for each in files]
     return "Two files have the same name." if len(set(names)) < len(names) else None

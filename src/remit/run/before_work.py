@@ -53,14 +53,14 @@ async def agree(plan: Plan, steps: Steps) -> Plan | Review:
         decision = await steps.decided(question.key)
         if decision is None:
             return question
-        contract = _as_said(contract, decision.text or "")
+        contract = _contract_as_answered(contract, decision.text or "")
     elif plan.notice is not None and not steps.has("execute_tool"):
         await steps.tell(plan.notice)
     steps.keep(contract=contract)
     return replace(plan, contract=contract)
 
 
-def _as_said(strict: Contract, text: str) -> Contract:
+def _contract_as_answered(strict: Contract, text: str) -> Contract:
     """Return the contract after the owner's answer; only a clear word makes it advisory."""
     if _ADVICE.search(text):
         return replace(
@@ -87,7 +87,7 @@ async def unmet_condition(rooms: RunPorts, steps: Steps) -> Outcome | None:
     each run.
     """
     for place, condition in enumerate(steps.task.only_if):
-        found = await _observed(place, condition, rooms, steps)
+        found = await _observe_condition(place, condition, rooms, steps)
         if isinstance(found, Review):
             return Wait(found)
         if found.holds is not ConditionResult.YES:
@@ -95,11 +95,11 @@ async def unmet_condition(rooms: RunPorts, steps: Steps) -> Outcome | None:
     return None
 
 
-async def _observed(
+async def _observe_condition(
     place: int, condition: Condition, rooms: RunPorts, steps: Steps
 ) -> ObservedCondition | Review:
     if not rooms.thinker.has_brain:
-        return await _asked(place, condition, steps)
+        return await _ask_about_condition(place, condition, steps)
     errand = WorkRequest(f"{_STEP}:{place}", f"condition:{place}:", partial(_errand, condition))
     plan = Plan((WorkItem(errand.of(steps.task).instructions),))
     worked = await work(plan, Memory(), rooms, steps, errand)
@@ -114,7 +114,9 @@ def _errand(condition: Condition, task: Task) -> Task:
     return replace(task, title=title, instructions=words, work=(), delivery=(), contract=None)
 
 
-async def _asked(place: int, condition: Condition, steps: Steps) -> ObservedCondition | Review:
+async def _ask_about_condition(
+    place: int, condition: Condition, steps: Steps
+) -> ObservedCondition | Review:
     """Return the owner's answer to the condition, or the question."""
     question = ask.condition(steps.task, place, condition.words)
     decision = await steps.decided(question.key)

@@ -75,7 +75,7 @@ async def delegate(plan: Plan, rooms: RunPorts, steps: Steps) -> Outcome:
     piece = await _begun(plan, rooms, steps)
     if isinstance(piece, Fail | Retry):
         return piece
-    proven = await _proven(piece)
+    proven = await _prove(piece)
     steps.keep(spent=await rooms.thinker.spent(steps.task))
     if not isinstance(proven, ProvenWork):
         return proven
@@ -93,10 +93,10 @@ async def delegate(plan: Plan, rooms: RunPorts, steps: Steps) -> Outcome:
 
 async def _begun(plan: Plan, rooms: RunPorts, steps: Steps) -> CodeWork | Fail | Retry:
     """Return the folder to work in; the contract is recorded before anybody enters it."""
-    agreed = await steps.look("agreed", _frozen, plan.contract)
+    agreed = await steps.look("agreed", _freeze_contract, plan.contract)
     if rooms.code_ports is None:
         return Fail("There is no project; name the folder in [projects.NAME] of the settings.")
-    if agreed != await _frozen(plan.contract):
+    if agreed != await _freeze_contract(plan.contract):
         return Fail("The contract is not the one that was agreed on; nothing was taken over.")
     try:
         tree = await steps.do("workspace", rooms.code_ports.specialists.open, steps.task)
@@ -110,14 +110,14 @@ async def _begun(plan: Plan, rooms: RunPorts, steps: Steps) -> CodeWork | Fail |
     return CodeWork(plan, tree, rooms.code_ports, steps)
 
 
-async def _frozen(contract: Contract | None) -> AgreedContract:
+async def _freeze_contract(contract: Contract | None) -> AgreedContract:
     digest = contract.digest if contract else ""
     many = len(contract.criteria) if contract else 0
     kind = f"{contract.type.value}, {many} criteria" if contract else "none"
     return AgreedContract(f"Contract: {kind}, sha256 {digest}", digest)
 
 
-async def _proven(piece: CodeWork) -> ProvenWork | Outcome:
+async def _prove(piece: CodeWork) -> ProvenWork | Outcome:
     """Try until the work is verified or no specialist is left."""
     plan, tree, steps = piece.plan, piece.tree, piece.steps
     specialists = piece.code_ports.specialists
@@ -126,27 +126,27 @@ async def _proven(piece: CodeWork) -> ProvenWork | Outcome:
         choice = specialists.follow(steps.task, course, plan.contract)
         if isinstance(choice, Exhausted):
             return await _by_hand(n, choice, last, piece)
-        if isinstance(choice, RetryAgent) and (wait := await _rest(n, choice, piece)):
+        if isinstance(choice, RetryAgent) and (wait := await _wait_for_limit(n, choice, piece)):
             return wait
         name, inputs = f"execute_tool:{n}" if n else "execute_tool", (plan.contract, course, choice)
         tried = await steps.do(name, specialists.work, steps.task, tree, *inputs, steps.tell)
         left = await steps.do(f"look:{n}", specialists.look, steps.task, tree)
         tried, verdict = tables.require_changes(tried, left, plan.contract), None
         if tried.claim.outcome is AttemptOutcome.SUCCESS:
-            judged = await _judged(str(n), last, left, tried.claim.text, piece)
+            judged = await _judge_work(str(n), last, left, tried.claim.text, piece)
             if not isinstance(judged, Verdict):
                 return judged
             verdict = judged
         course, last = course.after(tried, left, verdict), verdict or last
         if tried.claim.outcome is AttemptOutcome.NEEDS_OWNER:
-            allowed = await _permitted(n, tried, course, steps)
+            allowed = await _apply_permission(n, tried, course, steps)
             if isinstance(allowed, Review):
                 return Wait(allowed)
             course = allowed
     raise AssertionError  # pragma: no cover - count() does not end
 
 
-async def _rest(n: int, choice: RetryAgent, piece: CodeWork) -> Later | None:
+async def _wait_for_limit(n: int, choice: RetryAgent, piece: CodeWork) -> Later | None:
     """Wait for a specialist that hit a rate limit; the start of the wait survives restarts."""
     code_ports, steps = piece.code_ports, piece.steps
     if not choice.delay or steps.has(f"execute_tool:{n}"):
@@ -156,7 +156,7 @@ async def _rest(n: int, choice: RetryAgent, piece: CodeWork) -> Later | None:
     return Later(f"{choice.agent} has reached a limit and rests.", left) if left > 0 else None
 
 
-async def _permitted(
+async def _apply_permission(
     n: int, tried: SpecialistTurn, course: WorkHistory, steps: Steps
 ) -> WorkHistory | Review:
     """Return the history after the owner's answer to a call or question; else the question."""
@@ -173,7 +173,7 @@ async def _permitted(
     return tables.allow_call(course, claim, yes=yes, word=decision.text or "")
 
 
-async def _checked(
+async def _check_changes(
     place: str, last: Verdict, left: WorkResult, piece: CodeWork
 ) -> Verdict | Review | None:
     """Return what the checks say about the actual changes; None if no check applies."""
@@ -187,7 +187,7 @@ async def _checked(
     if verdict is None or verdict.passed or not verdict.intended:
         return verdict
     why = f"{first_line(verdict.complaint)}."
-    question = ask.intended(steps.task, verdict.intended, why, "")
+    question = ask.ask_about_changed_tests(steps.task, verdict.intended, why, "")
     decision = await steps.decided(question.key)
     if decision is None:
         paths = {each.path for each in verdict.intended}
@@ -245,10 +245,10 @@ def _not_intended(verdict: Verdict) -> Verdict:
 def _only(diff: str, paths: Collection[str]) -> str:
     """Return the part of a diff that concerns these files."""
     pieces = re.split(r"^(?=diff --git )", diff, flags=re.MULTILINE)
-    return "".join(piece for piece in pieces if _about(piece, paths))
+    return "".join(piece for piece in pieces if _is_about_paths(piece, paths))
 
 
-def _about(piece: str, paths: Collection[str]) -> bool:
+def _is_about_paths(piece: str, paths: Collection[str]) -> bool:
     head = piece.partition("\n")[0]
     return any(head.endswith(f" b/{path}") for path in paths)
 
@@ -257,19 +257,19 @@ def _about(piece: str, paths: Collection[str]) -> bool:
 _MOVED = Finding("workspace", Result.FAIL, "files were changed while they were checked")
 
 
-async def _judged(
+async def _judge_work(
     place: str, last: Verdict, left: WorkResult, text: str, piece: CodeWork
 ) -> ProvenWork | Wait | Verdict:
     """Return work that may be kept, a question to the owner, or the failed verdict."""
-    if accepted := await _accepted(place, left, piece):
+    if accepted := await _accepted_work(place, left, piece):
         return accepted
-    found = await _checked(place, last, left, piece)
+    found = await _check_changes(place, last, left, piece)
     if isinstance(found, Review):
         return Wait(found)
     return ProvenWork(left, text, found) if found is None or found.passed else found
 
 
-async def _accepted(place: str, left: WorkResult, piece: CodeWork) -> ProvenWork | None:
+async def _accepted_work(place: str, left: WorkResult, piece: CodeWork) -> ProvenWork | None:
     """Return work that the owner accepted because its check broke; it is not checked again."""
     steps = piece.steps
     if left.refused or steps.has(f"verify:{place}"):
@@ -293,14 +293,14 @@ async def _by_hand(
     for again in count():
         place = f"{n}.{again}"
         facts = [*choice.tried, f"The work as it stands: {tree.folder}"]
-        question = ask.exhausted(steps.task, place, choice.why, facts)
+        question = ask.ask_after_all_tried(steps.task, place, choice.why, facts)
         decision = await steps.decided(question.key)
         if decision is None:
             return Wait(question)
         left = await steps.do(f"look:{place}", specialists.look, steps.task, tree)
         if decision.answer is ReviewAnswer.DROP and not left.refused:
             return await _accept_unproven(place, left, decision.text or "", piece)
-        judged = await _judged(place, last, left, "Done by the owner.", piece)
+        judged = await _judge_work(place, last, left, "Done by the owner.", piece)
         if not isinstance(judged, Verdict):
             return judged
         choice, last = replace(choice, why=f"It is not proven yet: {judged.complaint}."), judged
@@ -312,7 +312,7 @@ async def _keep_work(proven: ProvenWork, piece: CodeWork) -> str | Wait:
     tree, code_ports, steps = piece.tree, piece.code_ports, piece.steps
     left, specialists = proven.left, code_ports.specialists
     if not left.paths:
-        return await _unchanged(proven, piece)
+        return await _end_unchanged(proven, piece)
     at = await steps.do("kept_at", code_ports.now)
     commit = await steps.do("keep_work", specialists.keep, steps.task, tree, left, at)
     stands = f"{_count(len(left.paths))} changed, {_proof(proven.verdict)}."
@@ -330,7 +330,10 @@ async def _keep_work(proven: ProvenWork, piece: CodeWork) -> str | Wait:
             _never_checked(steps, UNMERGED)
         else:
             merged = await steps.do(f"merge:{tries}", specialists.merge, tree, commit)
-            why, sentence = merged.why, f"{stands} Merged into {merged.branch}.{_joined(merged)}"
+            why, sentence = (
+                merged.why,
+                f"{stands} Merged into {merged.branch}.{_merge_note(merged)}",
+            )
             await _put_off(merged, left, piece)
         if not why:
             await steps.do("tidy", specialists.close, tree)
@@ -338,7 +341,7 @@ async def _keep_work(proven: ProvenWork, piece: CodeWork) -> str | Wait:
     raise AssertionError  # pragma: no cover - count() does not end
 
 
-async def _unchanged(proven: ProvenWork, piece: CodeWork) -> str:
+async def _end_unchanged(proven: ProvenWork, piece: CodeWork) -> str:
     """Return what was said, because there are no changes to merge."""
     _never_checked(piece.steps, UNCHANGED)
     await piece.steps.do("tidy", piece.code_ports.specialists.close, piece.tree)
@@ -360,7 +363,7 @@ def _never_checked(steps: Steps, why: str) -> None:
         steps.keep(verdict=drop_deferred(steps.task.verdict, why))
 
 
-def _joined(merged: MergeResult) -> str:
+def _merge_note(merged: MergeResult) -> str:
     return " What you did since was not checked together with it." if merged.joined else ""
 
 

@@ -39,7 +39,7 @@ async def deliver(written: GatedText, rooms: RunPorts, steps: Steps) -> Outcome:
         looked.add(str(delivery.id))
         if isinstance(outcome, answers.SendRetry):
             later.append(outcome)
-    return await _doubt(rooms, steps) or _delivered(later, steps)
+    return await _doubt(rooms, steps) or _outcome_of_deliveries(later, steps)
 
 
 def approval_card(rooms: RunPorts, task: Task, delivery: Delivery) -> Review | None:
@@ -54,7 +54,7 @@ def approval_card(rooms: RunPorts, task: Task, delivery: Delivery) -> Review | N
         return None
     if has_files(delivery.content):
         return None  # its files are frozen by the run
-    body, author, _ = _whose(delivery, reach, GatedText("", Author.BRAIN), task)
+    body, author, _ = _text_and_author(delivery, reach, GatedText("", Author.BRAIN), task)
     body = rooms.courier.shape(delivery, body)
     most = rooms.courier.most((delivery,))
     judged = gate.judge_text(body, most=most, author=author, known=rooms.known)
@@ -120,7 +120,7 @@ async def _send(
     delivery: Delivery, written: GatedText, rooms: RunPorts, steps: Steps
 ) -> answers.Answer | Review | None:
     """Send one delivery if it may go now; None: it was split into parts instead."""
-    ready = await _ready(delivery, written, rooms, steps)
+    ready = await _prepare(delivery, written, rooms, steps)
     if isinstance(ready, answers.Refused):
         await steps.ledger.clear(delivery, ready)
     if not isinstance(ready, ReadyDelivery):
@@ -135,7 +135,7 @@ async def _send(
     if isinstance(answer, DailyLimitReached):
         return _approval(rooms, steps.task, to, ready.reach, body, answer.why)
     if isinstance(answer, answers.Locked):
-        question = ask.locked(steps.task, to, answer.why)
+        question = ask.ask_to_unlock(steps.task, to, answer.why)
         locked = await steps.decided(question.key) is None
         return question if locked else answers.SendRetry(answer.why)
     return answer
@@ -155,7 +155,7 @@ def _next(task: Task, looked: Collection[str]) -> Delivery | None:
     return None
 
 
-async def _ready(
+async def _prepare(
     delivery: Delivery, written: GatedText, rooms: RunPorts, steps: Steps
 ) -> ReadyDelivery | answers.Refused | answers.SendRetry | Review:
     """Return what to send and where, if it may go now; else why not, or the question."""
@@ -179,7 +179,9 @@ async def _reach(delivery: Delivery, rooms: RunPorts, steps: Steps) -> Reach | R
         words, tries = decision.text or "", tries + 1
     reach = rooms.courier.reach(delivery, words)
     return (
-        reach if isinstance(reach, Reach) else ask.whom(steps.task, delivery, tries, reach.sentence)
+        reach
+        if isinstance(reach, Reach)
+        else ask.ask_whom(steps.task, delivery, tries, reach.sentence)
     )
 
 
@@ -196,7 +198,7 @@ async def _body(
     to, seen, at = replace(delivery, address=reach.address), False, None
     body = rooms.courier.shape(delivery, body)
     for tries in count():
-        judged = await _judged(body, author, to, rooms, steps)
+        judged = await _judge_body(body, author, to, rooms, steps)
         # A file that is frozen only now has not been shown with its hash.
         seen = seen and is_frozen(body)
         body = body if isinstance(judged, Hold) else judged.text
@@ -225,7 +227,7 @@ async def _decision(question: Review, steps: Steps) -> Decision | None:
     return await steps.decided(question.key) or await steps.decided(ask.key_before(question))
 
 
-async def _judged(
+async def _judge_body(
     body: str, author: Author, to: Delivery, rooms: RunPorts, steps: Steps
 ) -> Deliverable | Hold:
     """Judge a text and the files that it names, for one delivery."""
@@ -242,7 +244,7 @@ async def _judged(
 async def _text(
     delivery: Delivery, reach: Reach, written: GatedText, steps: Steps
 ) -> tuple[str, Author, bool]:
-    """Return the text to begin with, like `_whose`.
+    """Return the text to begin with, like `_text_and_author`.
 
     What the owner wrote for another address of this delivery comes first; it needs his approval.
     """
@@ -251,10 +253,10 @@ async def _text(
         own = ask.text_for_another_place(steps.task, delivery, reach, decisions)
         if own is not None:
             return own, Author.OWNER, True
-    return _whose(delivery, reach, written, steps.task)
+    return _text_and_author(delivery, reach, written, steps.task)
 
 
-def _whose(
+def _text_and_author(
     delivery: Delivery, reach: Reach, written: GatedText, task: Task
 ) -> tuple[str, Author, bool]:
     """Return the text, its author, and whether even an allowed send needs approval."""
@@ -267,7 +269,7 @@ def _whose(
     return written.text, written.author, written.asks_first
 
 
-def _delivered(put_off: Sequence[answers.SendRetry], steps: Steps) -> Outcome:
+def _outcome_of_deliveries(put_off: Sequence[answers.SendRetry], steps: Steps) -> Outcome:
     deliveries = steps.task.delivery
     if put_off:
         # A failed send is retried at its own pace, even if others wait for quiet hours to end.

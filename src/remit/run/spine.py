@@ -21,7 +21,7 @@ from remit.run.before_work import agree, put_rule, reflect, unmet_condition
 from remit.run.delegate import delegate
 from remit.run.run_ports import GatedText, RunPorts
 from remit.run.send import deliver, settle_doubts
-from remit.run.work import WorkedReply, work, written
+from remit.run.work import WorkedReply, gate_reply, work
 from remit.specialist.specialist_pool import is_code
 
 MOST_FIXES = 3
@@ -38,12 +38,12 @@ async def _plan(rooms: RunPorts, steps: Steps) -> Outcome:
     if rule is not None:
         return await put_rule(rule, rooms, steps)
     plan = await steps.look("plan_step", rooms.plan, steps.task)
-    if (ended := await _unchanged(rooms, steps)) is not None:
+    if (ended := await _end_if_unchanged(rooms, steps)) is not None:
         return ended
     return await unmet_condition(rooms, steps) or await _choose(plan, rooms, steps)
 
 
-async def _unchanged(rooms: RunPorts, steps: Steps) -> Done | None:
+async def _end_if_unchanged(rooms: RunPorts, steps: Steps) -> Done | None:
     """Return the end of a run whose watch shows no change: no model is asked, nobody is told."""
     watch = steps.task.watch
     if watch is None or rooms.look is None or is_reflection(steps.task):
@@ -85,13 +85,13 @@ async def _think(plan: Plan, rooms: RunPorts, steps: Steps) -> Outcome:
     if isinstance(worked, Review):
         return Wait(worked)
     reply = worked.reply
-    steps.keep(work=_ticked(plan, reply, steps.task), tool_output=reply.text)
+    steps.keep(work=_tick_work(plan, reply, steps.task), tool_output=reply.text)
 
     if (reason := _nothing_to_report(reply, steps.task)) is not None:
         return await _silent(f"Nothing to report. {reason}".rstrip(), rooms, steps)
     if not plan.delivery:
         return await _prove(reply.text, worked, plan, rooms, steps) or Done(first_line(reply.text))
-    judged = await written(reply, rooms, steps)
+    judged = await gate_reply(reply, rooms, steps)
     if isinstance(judged, Review):
         return Wait(judged)
     unproven = await _prove(split_body(judged.text)[0], worked, plan, rooms, steps)
@@ -122,10 +122,10 @@ async def _prove(
     his_own = await steps.decided(ask.held_key(steps.task)) is not None
     if steps.task.round < MOST_FIXES and not his_own:
         return Retry(verdict.complaint, anew=True)
-    return Wait(ask.unproven(steps.task, verdict.complaint, text))
+    return Wait(ask.ask_about_unproven(steps.task, verdict.complaint, text))
 
 
-def _ticked(plan: Plan, reply: Reply, task: Task) -> tuple[WorkItem, ...]:
+def _tick_work(plan: Plan, reply: Reply, task: Task) -> tuple[WorkItem, ...]:
     """Return the work items: the ticked ones are done; without any ticks, all are."""
     live = [n for n, item in enumerate(task.work, 1) if item.status is ItemStatus.COMPLETED]
     done = {*reply.done, *live} or range(1, len(plan.work) + 1)

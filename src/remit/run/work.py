@@ -67,7 +67,7 @@ async def work(
             name, think, instructions, plan, memory, past, tell, part=errand.place
         )
         steps.keep(spent=await rooms.thinker.spent(steps.task))
-        asked = _asked(reply, plan)
+        asked = _question_of_reply(reply, plan)
         if asked is not None or reply.calls or errand.place:
             await steps.save()
         else:
@@ -126,7 +126,7 @@ def _place(call: ToolCall) -> str:
     return f"{call.tool}()"
 
 
-def _asked(reply: Reply, plan: Plan) -> Ask | None:
+def _question_of_reply(reply: Reply, plan: Plan) -> Ask | None:
     """Return what the owner must answer before the work can continue."""
     if reply.ask is None and reply.flaw is not None and not plan.delivery:
         return Ask(Reason.INPUT, f"{reply.flaw} Say how to go on, or decline.")
@@ -148,7 +148,7 @@ async def _use_all(
             results.append(ToolResult(call.id, why, failed=True))
             continue
         place = f"{before}{turn}:{n}"
-        wanted = await _allowed(place, call, rooms, steps)
+        wanted = await _check_call(place, call, rooms, steps)
         result = await _use(place, wanted, rooms, steps) if isinstance(wanted, ToolCall) else wanted
         if isinstance(result, Review):
             return result
@@ -158,7 +158,7 @@ async def _use_all(
     return tuple(results)
 
 
-async def _allowed(
+async def _check_call(
     place: str, call: ToolCall, rooms: RunPorts, steps: Steps
 ) -> ToolCall | ToolResult | Review:
     """Return the call to run, or a result for the brain instead, or the question."""
@@ -177,10 +177,10 @@ async def _allowed(
         case Policy.DENY:
             return ToolResult(call.id, f"{call.tool} is not allowed here.", failed=True)
         case Policy.ASK:
-            return await _permitted(place, call, ruling.warning, rooms, steps)
+            return await _ask_for_call(place, call, ruling.warning, rooms, steps)
 
 
-async def _permitted(
+async def _ask_for_call(
     place: str, call: ToolCall, problem: str, rooms: RunPorts, steps: Steps
 ) -> ToolCall | ToolResult | Review:
     """Return the call as the owner allows it: unchanged, with other arguments, or not at all."""
@@ -225,21 +225,21 @@ async def _use(place: str, call: ToolCall, rooms: RunPorts, steps: Steps) -> Too
     raise AssertionError  # pragma: no cover - count() does not end
 
 
-async def written(reply: Reply, rooms: RunPorts, steps: Steps) -> GatedText | Review:
+async def gate_reply(reply: Reply, rooms: RunPorts, steps: Steps) -> GatedText | Review:
     """Return the deliverable if the gate lets it pass; else the question to the owner."""
     most = rooms.courier.most(steps.task.delivery)
     found = Hold(reply.flaw) if reply.flaw else gate.judge(reply, most=most, known=rooms.known)
-    return await _judged(found, reply, rooms, steps)
+    return await _judge_reply(found, reply, rooms, steps)
 
 
 async def judge_unmarked_text(text: str, rooms: RunPorts, steps: Steps) -> GatedText | Review:
     """Return a text without tags if the gate lets it pass; else the question to the owner."""
     most = rooms.courier.most(steps.task.delivery)
     found = gate.judge_text(text, most=most, known=rooms.known)
-    return await _judged(found, Reply(text), rooms, steps)
+    return await _judge_reply(found, Reply(text), rooms, steps)
 
 
-async def _judged(
+async def _judge_reply(
     judged: Deliverable | Hold, reply: Reply, rooms: RunPorts, steps: Steps
 ) -> GatedText | Review:
     most, known = rooms.courier.most(steps.task.delivery), rooms.known

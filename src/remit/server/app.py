@@ -167,12 +167,12 @@ async def _answer(
     try:
         _allow(route, request)
         call = await _call(app, route, request)
-        answer = await _done(keys, route, request, call)
+        answer = await _perform_once(keys, route, request, call)
         # A refused form says nothing about who sent it: a stale page may have.
         if answer.status < HTTPStatus.BAD_REQUEST and _is_click(route, request):
             await _note_act(app)
-        plain = _unchanged(request, answer) or _response(answer)
-        return static.packed(request, plain) if route.page and route.kept else plain
+        plain = _not_modified(request, answer) or _response(answer)
+        return static.compress(request, plain) if route.page and route.kept else plain
     except Exception as error:  # noqa: BLE001 - whatever breaks, the caller gets a problem
         found_problem = problem.problem_of_error(error)
         return front.problem_page(found_problem) if route.page else problem.response(found_problem)
@@ -191,7 +191,7 @@ async def _note_act(app: App) -> None:
         await app.db.write(meta.note, now)
 
 
-def _unchanged(request: Request, answer: CallResult) -> Response | None:
+def _not_modified(request: Request, answer: CallResult) -> Response | None:
     """Return 304 if the client has the current version; If-None-Match is a list or `*`."""
     tag, held = answer.headers.get("ETag"), request.headers.get("if-none-match")
     if tag is None or held is None or request.method not in ("GET", "HEAD"):
@@ -211,7 +211,9 @@ def _allow(route: Route, request: Request) -> None:
         access(caller, request.scope["key"]).check(*route.scopes)
 
 
-async def _done(keys: IdempotencyKeys, route: Route, request: Request, call: Call) -> CallResult:
+async def _perform_once(
+    keys: IdempotencyKeys, route: Route, request: Request, call: Call
+) -> CallResult:
     given = request.headers.getlist("idempotency-key")
     # Without a token nothing may be stored under a caller's own key.
     name = name_of(given) if route.method in UNSAFE and not route.public else None

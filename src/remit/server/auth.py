@@ -105,10 +105,10 @@ class RequestGuard:
             return None
         if elsewhere := self._elsewhere(scope):
             return problem.response(elsewhere)
-        known = None if path.startswith(STATIC) else await self._known(scope)
+        known = None if path.startswith(STATIC) else await self._find_caller(scope)
         if known is not None:
             scope["caller"], scope["key"], scope["until"] = known.caller, known.key, known.until
-            forged = known.cookie and _is_unsafe(scope) and not _all(scope, b"origin")
+            forged = known.cookie and _is_unsafe(scope) and not _header_values(scope, b"origin")
             return problem.response(_cross_site()) if forged else None
         return None if path in self._public or path.startswith(STATIC) else self._stranger(scope)
 
@@ -123,9 +123,9 @@ class RequestGuard:
             return Problem("misdirected", sentence)
         return _cross_site() if _is_unsafe(scope) and not _same_site(scope, found) else None
 
-    async def _known(self, scope: Scope) -> KnownCaller | None:
+    async def _find_caller(self, scope: Scope) -> KnownCaller | None:
         """Return the caller; a given token alone decides, and a wrong one is refused."""
-        if given := _all(scope, b"authorization"):
+        if given := _header_values(scope, b"authorization"):
             scheme, _, token = given[0].partition(" ")
             fits = len(given) == 1 and scheme.lower() == "bearer"
             return await self._callers.by_token(token.strip().encode("latin-1")) if fits else None
@@ -140,7 +140,7 @@ class RequestGuard:
             each.match(path) for each in self._pages
         )
         headers = {"WWW-Authenticate": "Bearer"}
-        if is_page and not _all(scope, b"hx-request"):
+        if is_page and not _header_values(scope, b"hx-request"):
             return RedirectResponse(wants, 303)
         if is_page:
             headers["HX-Redirect"] = "/sign-in"  # a part of a page cannot show another page
@@ -177,9 +177,9 @@ _NOWHERE: Final = _HostNames(frozenset(), frozenset())
 
 def _same_site(scope: Scope, place: _HostNames) -> bool:
     """Whether it comes from our site: programs send neither header, browsers cannot forge them."""
-    origin_fits = all(origin in place.origins for origin in _all(scope, b"origin"))
+    origin_fits = all(origin in place.origins for origin in _header_values(scope, b"origin"))
     # `same-site` would allow every other port of this machine.
-    sites = _all(scope, b"sec-fetch-site")
+    sites = _header_values(scope, b"sec-fetch-site")
     return origin_fits and all(site in ("same-origin", "none") for site in sites)
 
 
@@ -210,16 +210,18 @@ def _target(scope: Scope) -> str:
 
 def _cookie(scope: Scope, ours: str) -> str:
     """Return our cookie, if it came once; parsed by hand, as other programs set cookies too."""
-    pairs = [part.partition("=") for line in _all(scope, b"cookie") for part in line.split(";")]
+    pairs = [
+        part.partition("=") for line in _header_values(scope, b"cookie") for part in line.split(";")
+    ]
     found = [value.strip() for name, _, value in pairs if name.strip() == ours]
     return found[0] if len(found) == 1 else ""
 
 
-def _all(scope: Scope, name: bytes) -> Sequence[str]:
+def _header_values(scope: Scope, name: bytes) -> Sequence[str]:
     return [value.decode("latin-1") for key, value in scope["headers"] if key == name]
 
 
 def _only(scope: Scope, name: bytes) -> str:
     """Return the header if it came once; otherwise empty."""
-    found = _all(scope, name)
+    found = _header_values(scope, name)
     return found[0] if len(found) == 1 else ""

@@ -68,7 +68,7 @@ async def receive(request: Request, most: int = MOST_BYTES) -> bytes:
             if len(found) > most:
                 raise _too_large(most)
     except ClientDisconnect:
-        raise _malformed("The body ended before its end.") from None
+        raise _malformed_body("The body ended before its end.") from None
     return bytes(found)
 
 
@@ -101,12 +101,12 @@ def read_form(kind: type[M], raw: bytes, given: Mapping[str, object] | None = No
     try:
         pairs = parse_qsl(raw.decode("ascii"), strict_parsing=True, errors="strict") if raw else []
     except ValueError:
-        raise _malformed("The form cannot be read.") from None
+        raise _malformed_body("The form cannot be read.") from None
     found: dict[str, Json] = {}
     for name, value in pairs:
         text = value.replace("\r\n", "\n")  # browsers write line ends as two characters
         before = found.get(name)
-        found[name] = text if before is None else [*_listed(before), text]
+        found[name] = text if before is None else [*_listify(before), text]
     _check_readable(found)
     # Loosely: a form sends only text, and only a repeated field is a list.
     return _parsed(kind, found, given or {}, strict=False)
@@ -129,7 +129,7 @@ def read_multipart(raw: bytes, kind: str) -> tuple[bytes, tuple[FileContent, ...
     found = _BOUNDARY.fullmatch(kind)
     first, *parts = (b"\r\n" + raw).split(b"\r\n--" + found[1].encode()) if found else (raw,)
     if first or not parts or parts.pop()[:2] != b"--" or len(parts) > _MOST_PARTS:
-        raise _malformed("The form cannot be read.")
+        raise _malformed_body("The form cannot be read.")
     fields: list[tuple[str, str]] = []
     files: list[FileContent] = []
     for part in parts:
@@ -148,22 +148,22 @@ def _part_names(head: bytes) -> tuple[str, str | None]:
     line = _DISPOSITION.search(head.decode("utf-8", "replace"))
     found = dict(_PARAMETER.findall(line[1])) if line else {}
     if "name" not in found:
-        raise _malformed("The form cannot be read.")
+        raise _malformed_body("The form cannot be read.")
     file = found.get("filename")
     return found["name"], file if file is None else unquote(file, errors="replace")
 
 
-def _listed(value: Json) -> list[Json]:
+def _listify(value: Json) -> list[Json]:
     return value if isinstance(value, list) else [value]
 
 
 def _json(raw: bytes) -> Json:
     if not raw:
-        raise _malformed("The body is empty; send a JSON object.")
+        raise _malformed_body("The body is empty; send a JSON object.")
     try:
         text = raw.decode("utf-8")
     except UnicodeDecodeError as error:
-        raise _malformed(f"The body is not UTF-8 (byte {error.start}).") from None
+        raise _malformed_body(f"The body is not UTF-8 (byte {error.start}).") from None
     try:
         return cast(
             "Json",
@@ -173,18 +173,18 @@ def _json(raw: bytes) -> Json:
         )
     except json.JSONDecodeError as error:
         where = f"line {error.lineno}, column {error.colno}"
-        raise _malformed(f"The body is not JSON: {error.msg} ({where}).") from None
+        raise _malformed_body(f"The body is not JSON: {error.msg} ({where}).") from None
     except RecursionError:
         raise _too_deep() from None
     except ValueError:  # Python refuses integers with thousands of digits
-        raise _malformed("The body holds a number that is too long.") from None
+        raise _malformed_body("The body holds a number that is too long.") from None
 
 
 def _object(pairs: list[tuple[str, Json]]) -> JsonMap:
     found: JsonMap = {}
     for name, value in pairs:
         if name in found:
-            raise _malformed(f"The field {name!r:.60} stands twice in one object.")
+            raise _malformed_body(f"The field {name!r:.60} stands twice in one object.")
         found[name] = value
     return found
 
@@ -192,12 +192,12 @@ def _object(pairs: list[tuple[str, Json]]) -> JsonMap:
 def _finite(text: str) -> float:
     number = float(text)
     if not math.isfinite(number):
-        raise _malformed(f"The number {text:.60} is too large.")
+        raise _malformed_body(f"The number {text:.60} is too large.")
     return number
 
 
 def _no_constant(text: str) -> NoReturn:
-    raise _malformed(f"{text} is not JSON.")
+    raise _malformed_body(f"{text} is not JSON.")
 
 
 def _check_readable(data: Json) -> None:
@@ -229,7 +229,7 @@ def _refusal(wrong: WrongFields) -> RequestRefused:
     return RequestRefused("validation", sentence, more)
 
 
-def _malformed(sentence: str) -> RequestRefused:
+def _malformed_body(sentence: str) -> RequestRefused:
     return RequestRefused("malformed", sentence)
 
 

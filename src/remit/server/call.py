@@ -60,15 +60,15 @@ class Call(OperationRequest, frozen=True, kw_only=True):
 
     @property
     def task_id(self) -> TaskId:
-        return _known(ids.task_id, self.path["id"])
+        return _parse_path_id(ids.task_id, self.path["id"])
 
     @property
     def review_id(self) -> ReviewId:
-        return _known(ids.review_id, self.path["id"])
+        return _parse_path_id(ids.review_id, self.path["id"])
 
     @property
     def series_id(self) -> SeriesId:
-        return _known(ids.series_id, self.path["id"])
+        return _parse_path_id(ids.series_id, self.path["id"])
 
     def read(self, kind: type[M]) -> M:
         """Return the parsed body."""
@@ -151,7 +151,7 @@ class _Flag(StrEnum):
     FALSE = "false"
 
 
-def _known(read: Callable[[str], Id], text: str) -> Id:
+def _parse_path_id(read: Callable[[str], Id], text: str) -> Id:
     """Parse an id of a path; an impossible one is not found."""
     try:
         return read(text)

@@ -48,13 +48,13 @@ _PACE: Final = FeedRate()
 async def feed(call: Call) -> CallResult:
     """Return everything planned for the next 60 days, to callers with the secret."""
     now = call.app.clock.now()
-    if not _fits(call):  # first: callers without the secret must not use up the rate
+    if not _has_feed_secret(call):  # first: callers without the secret must not use up the rate
         return CallResult("There is nothing here.", 404)
     if not _PACE.allows(now):
         return CallResult("Too many requests; ask again in a minute.", 429, headers=_WAIT)
     found = await call.app.db.read(coming, now)
     name = f"{call.app.settings.agent}: planned"
-    text = ics.whole([ics.event(each, now) for each in found], name=name)
+    text = ics.calendar_text([ics.event(each, now) for each in found], name=name)
     return CallResult(text, media="text/calendar; charset=utf-8")
 
 
@@ -98,7 +98,7 @@ def _of_series(tx: Tx, now: datetime, until: datetime, known: set[object]) -> It
                 yield f"{each.id}-{slot.at:%Y%m%dT%H%M%SZ}@remit", at, each.title, ""
 
 
-def _fits(call: Call) -> bool:
+def _has_feed_secret(call: Call) -> bool:
     """Whether the address ends in the secret; an empty one is never valid."""
     name = call.path["name"].removesuffix(".ics")
     try:

@@ -21,7 +21,7 @@ from remit.model.task import Priority, SourceKind, Taint, TaskType
 from remit.model.view import SCHEMA_VERSION, show
 from remit.operations import filters, upkeep
 from remit.operations.filters import DUE_WORDS, STATUS_WORDS, FilterContext
-from remit.operations.shapes import alike, review_to_json
+from remit.operations.shapes import review_to_json, similar_to_json
 from remit.server.call import Call, CallResult, result_of, wrong_cursor
 from remit.server.routes import CURSOR, VIEW, QueryParameter, numbers, read
 from remit.store import calendars, inbox, search, series
@@ -78,13 +78,13 @@ FILTERS: Final = (
 @read("/api/tasks", "TaskPage", *FILTERS)
 async def find(call: Call) -> CallResult:
     """List tasks, newest first if nothing else is said."""
-    asked = wanted(call)
+    asked = filter_of_request(call)
     page = await pages(call, asked)
     shown: list[Json] = [show(task, call.view) for task in page.tasks]
     content: JsonMap = {"schema_version": SCHEMA_VERSION, "tasks": shown, "next": page.next}
     content["asks"] = [task.id for task in page.tasks if task.id in page.asks]
     counts = await call.app.db.read(search.count, asked) if call.flag("count") else None
-    return CallResult(content | {"count": counted(counts) if counts else None})
+    return CallResult(content | {"count": count_to_json(counts) if counts else None})
 
 
 async def pages(call: Call, asked: TaskFilter) -> TaskPage:
@@ -95,7 +95,7 @@ async def pages(call: Call, asked: TaskFilter) -> TaskPage:
         raise wrong_cursor(asked.before) from None
 
 
-def counted(count: TaskCount) -> JsonMap:
+def count_to_json(count: TaskCount) -> JsonMap:
     return {
         "total": count.total,
         "more": count.more,
@@ -104,11 +104,11 @@ def counted(count: TaskCount) -> JsonMap:
     }
 
 
-def wanted(call: Call) -> TaskFilter:
+def filter_of_request(call: Call) -> TaskFilter:
     """All that a request says about a list: the filter line, then what has a parameter."""
     here = filters.context(call.app)
     line = call.text("q")
-    asked = filters.typed(line, here) if line is not None else TaskFilter()
+    asked = filters.parse_filter(line, here) if line is not None else TaskFilter()
     if line is not None and asked == TaskFilter():
         raise BadInput("Search for at least one word.", field="q")
     asked = _with_query(call, asked, here)
@@ -139,11 +139,13 @@ def _with_query(call: Call, asked: TaskFilter, here: FilterContext) -> TaskFilte
         until=until or asked.until,
     )
     for name in ("channel", "series", "due"):
-        asked = _as_typed(call, name, asked, here)
+        asked = _filter_by_parameter(call, name, asked, here)
     return asked
 
 
-def _as_typed(call: Call, name: str, asked: TaskFilter, here: FilterContext) -> TaskFilter:
+def _filter_by_parameter(
+    call: Call, name: str, asked: TaskFilter, here: FilterContext
+) -> TaskFilter:
     """Apply a parameter that means the same as in the filter line."""
     text = call.text(name)
     try:
@@ -182,7 +184,7 @@ class CalendarRefusalRow(Struct, frozen=True):
 def look(tx: Tx) -> list[CalendarRefusalRow]:
     """Return the refused events, unseen first."""
     names = {(each.account, each.path): each.name for each in calendars.list_calendars(tx)}
-    found = [_refusal(each, names) for each in calendars.refused(tx, _MOST)]
+    found = [_refusal(each, names) for each in calendars.list_refused(tx, _MOST)]
     return sorted(found, key=lambda each: each.seen)
 
 
@@ -231,13 +233,17 @@ async def search_everything(call: Call) -> CallResult:
     like = call.text("like")
     if like is not None and like.strip():
         found = await call.app.recollection.like(like, limit)
-        return CallResult(_search_json([], alike=alike(found, call.view)))
+        return CallResult(_search_json([], alike=similar_to_json(found, call.view)))
     if line is None or not _search_words(line):
         return CallResult(_search_json([]))
-    asked = filters.typed(line, filters.context(call.app))
+    asked = filters.parse_filter(line, filters.context(call.app))
     page = await call.app.db.read(search.page, replace(asked, limit=limit))
     now, words = call.app.clock.now(), _search_words(asked.text or "")
-    others = await call.app.db.read(_others, now, words, limit) if words else ([], [])
+    others = (
+        await call.app.db.read(_search_questions_and_series, now, words, limit)
+        if words
+        else ([], [])
+    )
     shown = {task.id for task in page.tasks}
     # Filters narrow the list; similar tasks would ignore them.
     plain = (
@@ -250,7 +256,7 @@ async def search_everything(call: Call) -> CallResult:
         more=page.next is not None,
         reviews=[review_to_json(each, undo) for each in others[0]],
         series=[{"id": each.id, "title": each.title} for each in others[1]],
-        alike=alike([each for each in near if each.task.id not in shown], call.view),
+        alike=similar_to_json([each for each in near if each.task.id not in shown], call.view),
     )
     return CallResult(content)
 
@@ -260,15 +266,17 @@ def _search_json(tasks: list[Json], *, more: bool = False, **parts: list[Json]) 
     return {"tasks": tasks, "more": more, **none, **parts}
 
 
-def _others(
+def _search_questions_and_series(
     tx: Tx, now: datetime, words: list[str], limit: int
 ) -> tuple[list[WaitingReview], list[Series]]:
     asked = [
         each
         for each in inbox.questions(tx, now, limit=_LOOKED)
-        if _fits(f"{each.task.title} {each.review.question}", words)
+        if _contains_words(f"{each.task.title} {each.review.question}", words)
     ]
-    repeated = [each for each in series.list_series(tx, limit=_LOOKED) if _fits(each.title, words)]
+    repeated = [
+        each for each in series.list_series(tx, limit=_LOOKED) if _contains_words(each.title, words)
+    ]
     return asked[:limit], repeated[:limit]
 
 
@@ -276,7 +284,7 @@ def _search_words(text: str) -> list[str]:
     return [fold(word) for word in re.findall(r"\w+", text)]
 
 
-def _fits(text: str, words: list[str]) -> bool:
+def _contains_words(text: str, words: list[str]) -> bool:
     folded = fold(text)
     return all(word in folded for word in words)
 

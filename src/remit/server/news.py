@@ -42,7 +42,7 @@ class EventMessages(Struct, frozen=True):
 
 def page(tx: Tx, since: int, limit: int) -> list[EventMessages]:
     """Return the events after a place, as messages."""
-    return event_messages(tx, events.after(tx, since, limit))
+    return event_messages(tx, events.list_after(tx, since, limit))
 
 
 def event_messages(tx: Tx, found: Sequence[Event]) -> list[EventMessages]:
@@ -80,7 +80,7 @@ def _news(event: Event, task: Task | None) -> EventMessages:
         return EventMessages(event.seq, None, (text,), len(text.encode()))
     if task is None:
         return EventMessages(event.seq, event.task_id, (), 0)
-    words = _SAY.get(event.kind, _updated)(event, task)
+    words = _SAY.get(event.kind, _update_message)(event, task)
     texts = tuple(
         _text(_message(event, kind, body, more=n < len(words)))
         for n, (kind, body) in enumerate(words.items(), 1)
@@ -101,14 +101,14 @@ def _message(event: Event, kind: str, body: JsonMap, *, more: bool) -> JsonMap:
     return head | body
 
 
-def _updated(event: Event, task: Task) -> dict[str, JsonMap]:
+def _update_message(event: Event, task: Task) -> dict[str, JsonMap]:
     content: JsonMap = {"task": show(task, JsonView.S3)}
     return {
         "task:updated": content | {"what": event.data["what"]} if "what" in event.data else content
     }
 
 
-def _moved(event: Event, task: Task) -> dict[str, JsonMap]:
+def _move_message(event: Event, task: Task) -> dict[str, JsonMap]:
     to = Status(str(event.data.get("to", task.status.value)))
     then = replace(task, status=to, deleted_at=None)
     status: JsonMap = {"status": s3_status(then), "state": to.value, "was": event.data.get("was")}
@@ -120,17 +120,17 @@ def _moved(event: Event, task: Task) -> dict[str, JsonMap]:
     return {"task:status": status, "task:result": result}
 
 
-def _logged(event: Event, task: Task) -> dict[str, JsonMap]:
+def _log_message(event: Event, task: Task) -> dict[str, JsonMap]:
     turn = follow.record(event)
     content = turn.get("content")
     if isinstance(content, str) and len(content) > LONGEST:
         turn |= {"content": content[:LONGEST], "cut": True}
     # Progress of a run may have ticked a work item.
     found: dict[str, JsonMap] = {"task:log": {"turn": turn}}
-    return found | _updated(event, task)
+    return found | _update_message(event, task)
 
 
-def _asked(event: Event, task: Task) -> dict[str, JsonMap]:
+def _question_message(event: Event, task: Task) -> dict[str, JsonMap]:
     asked: JsonMap = {
         "reason": event.data.get("reason"),
         "question": event.data.get("question"),
@@ -140,7 +140,7 @@ def _asked(event: Event, task: Task) -> dict[str, JsonMap]:
     return {"task:needs-attention": asked}
 
 
-def _settled(event: Event, task: Task) -> dict[str, JsonMap]:
+def _delivery_message(event: Event, task: Task) -> dict[str, JsonMap]:
     shown = show(task, JsonView.S3)["delivery"]
     parts = shown if isinstance(shown, list) else []
     wanted = event.data.get("delivery")
@@ -152,11 +152,11 @@ def _settled(event: Event, task: Task) -> dict[str, JsonMap]:
 # How each kind is shown; all others are a changed task.
 _SAY: Final[Mapping[EventKind, Callable[[Event, Task], dict[str, JsonMap]]]] = {
     EventKind.TASK_CREATED: lambda _, task: {"task:created": {"task": show(task, JsonView.S3)}},
-    EventKind.TASK_MOVED: _moved,
-    EventKind.RUN_SAID: _logged,
-    EventKind.STEP_DONE: _logged,
-    EventKind.REVIEW_OPENED: _asked,
-    EventKind.DELIVERY_SETTLED: _settled,
+    EventKind.TASK_MOVED: _move_message,
+    EventKind.RUN_SAID: _log_message,
+    EventKind.STEP_DONE: _log_message,
+    EventKind.REVIEW_OPENED: _question_message,
+    EventKind.DELIVERY_SETTLED: _delivery_message,
 }
 
 

@@ -33,7 +33,7 @@ def document(routes: Sequence[Route], port: int) -> JsonMap:
     paths: dict[str, Json] = {}
     # A signed-in browser; its writes must come from our own pages.
     browser: JsonMap = {"type": "apiKey", "in": "cookie", "name": cookie_of(port)}
-    for route in _described(routes):
+    for route in _routes_for_programs(routes):
         paths.setdefault(route.path, {})
         cast("JsonMap", paths[route.path])[route.method.lower()] = _operation(route)
     return {
@@ -44,12 +44,12 @@ def document(routes: Sequence[Route], port: int) -> JsonMap:
         "paths": paths,
         "components": {
             "securitySchemes": {"token": {"type": "http", "scheme": "bearer"}, "browser": browser},
-            "schemas": {**shapes.schemas(), **_bodies(_described(routes))},
+            "schemas": {**shapes.schemas(), **_bodies(_routes_for_programs(routes))},
         },
     }
 
 
-def _described(routes: Iterable[Route]) -> list[Route]:
+def _routes_for_programs(routes: Iterable[Route]) -> list[Route]:
     """Return the routes for programs, without pages."""
     return [route for route in routes if not route.page]
 

@@ -46,10 +46,10 @@ _IN_QUOTED: Final = re.compile(r"\$\{(?:[^{}]|\{[^{}]*\})*\}")
 
 def choose(accepted: str) -> None:
     """Set the language of this request's pages: the owner's choice, or the browser's."""
-    _current.set(LanguagePreference.chosen or preferred(accepted))
+    _current.set(LanguagePreference.chosen or preferred_language(accepted))
 
 
-def preferred(accepted: str) -> str:
+def preferred_language(accepted: str) -> str:
     """Return the best language for an Accept-Language header."""
     weighed: list[tuple[float, str]] = []
     for each in accepted.lower().split(",")[:20]:

@@ -11,7 +11,7 @@ from remit.errors import NotFound, UnknownName
 from remit.intake.message import message_result_to_json
 from remit.model import ids
 from remit.model.caller import Scope
-from remit.model.codec import Json, JsonMap, picked, stamp, to_json
+from remit.model.codec import Json, JsonMap, pick_fields, stamp, to_json
 from remit.model.ids import ConversationId, SeriesId
 from remit.model.reply import Usage
 from remit.model.run import Event
@@ -20,7 +20,7 @@ from remit.operations import contacts
 from remit.operations import series as operations
 from remit.operations.entry import push_state
 from remit.operations.messages import conversation_id
-from remit.operations.series_json import NEXT, event, listed
+from remit.operations.series_json import NEXT, event, series_to_json
 from remit.operations.shapes import (
     conversation_to_json,
     lesson_history,
@@ -77,7 +77,7 @@ async def look(call: Call) -> CallResult:
 
 def _page(tx: Tx, call: Call, after: SeriesId | None, limit: int) -> list[JsonMap]:
     found = series.list_series(tx, ended=call.flag("ended"), after=after, limit=limit)
-    return [listed(tx, each, call.app.clock.now(), 1) for each in found]
+    return [series_to_json(tx, each, call.app.clock.now(), 1) for each in found]
 
 
 def _events(tx: Tx, call: Call, limit: int) -> list[Json]:
@@ -101,7 +101,7 @@ async def current_numbers(app: App) -> Stats:
 def stats_to_json(call: Call, found: Stats) -> JsonMap:
     app, budget = call.app, call.app.settings.budget
     days: list[Json] = [{"at": stamp(day.at), **_used_json(day.used)} for day in found.days]
-    hours: list[Json] = [picked(hour, "at completed failed cancelled") for hour in found.hours]
+    hours: list[Json] = [pick_fields(hour, "at completed failed cancelled") for hour in found.hours]
     return {
         "needs": tasks.inbox_counts_to_json(found.needs),
         "counts": dict[str, Json](found.counts),
@@ -115,7 +115,7 @@ def stats_to_json(call: Call, found: Stats) -> JsonMap:
 
 
 def _used_json(usage: Usage) -> JsonMap:
-    return picked(usage, "cents tokens requests")
+    return pick_fields(usage, "cents tokens requests")
 
 
 @read("/api/lessons", "RuleChanges")
@@ -146,7 +146,7 @@ async def show_health(call: Call) -> CallResult:
 async def background(call: Call) -> CallResult:
     """The loops that run in the background, and what those that fail failed with."""
     loops: list[Json] = [
-        picked(loop, "name failures")
+        pick_fields(loop, "name failures")
         | {"error": call.app.hide(loop.error) or None, "since": moment_or_none(loop.since)}
         for loop in call.app.background.states
     ]
@@ -169,7 +169,7 @@ async def follow(call: Call) -> CallResult:
 
 def _events_page(tx: Tx, since: int, limit: int) -> tuple[list[Event], int]:
     last = events.last(tx)
-    return events.after(tx, since, limit), last
+    return events.list_after(tx, since, limit), last
 
 
 @read("/api/contacts", "Contacts", tagged=True)

@@ -160,7 +160,7 @@ class Connection(HttpProtocol):
         oldest.transport.abort()
 
 
-def limited(limit: int) -> type[Connection]:
+def limited_connection(limit: int) -> type[Connection]:
     """Return a connection class with this limit."""
     return type("LimitedConnection", (Connection,), {"limit": limit})
 
@@ -317,7 +317,7 @@ def _config(
         app,
         ssl_certfile=ssl_certfile,
         ssl_keyfile=ssl_keyfile,
-        http=limited(connection_limit()),
+        http=limited_connection(connection_limit()),
         backlog=BACKLOG,
         timeout_keep_alive=KEEP_ALIVE_SECONDS,
         ws=BoundedWebSocket,

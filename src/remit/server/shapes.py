@@ -11,7 +11,7 @@ from typing import Final, TypeAlias, cast
 from remit.intake.extraction import QuestionTopic
 from remit.language.files import read_toml
 from remit.model.caller import Scope
-from remit.model.codec import Json, JsonMap, picked
+from remit.model.codec import Json, JsonMap, pick_fields
 from remit.model.conversation import Action, NoticeKind, NoticeState, Role
 from remit.model.likeness import LessonFile, SimilarityKind
 from remit.model.recurrence import OnMissed, Overlap, SlotFate
@@ -61,17 +61,21 @@ def usage(used: Usage) -> JsonMap:
 
 
 def run(run: Run) -> JsonMap:
-    return picked(run, "id startedAt endedAt outcome note")
+    return pick_fields(run, "id startedAt endedAt outcome note")
 
 
 def event(event: Event) -> JsonMap:
-    head = {**picked(event, "seq taskId"), "turnNumber": event.n, **picked(event, "kind actor at")}
+    head = {
+        **pick_fields(event, "seq taskId"),
+        "turnNumber": event.n,
+        **pick_fields(event, "kind actor at"),
+    }
     return {**head, "data": event.data, "hash": event.hash}
 
 
 def schemas() -> dict[str, JsonMap]:
     """Return the schema of every answer, by name."""
-    state = _published("builder-state", "BuilderState")
+    state = _published_schema("builder-state", "BuilderState")
     found = _tasks() | _special() | _parts(state, "BuilderState") | {"BuilderState": state}
     found |= {name: _object(each) for name, each in _answers().items() if name[0].isupper()}
     return {name: _map(in_views(each)) for name, each in found.items()}
@@ -111,7 +115,7 @@ def _schema(notation: Json) -> Json:
     for opens, make in _FORMS.items():
         if text.startswith(opens):
             return make(text)
-    return _or_null(text[:-1]) if text.endswith("?") else _named(text)
+    return _or_null(text[:-1]) if text.endswith("?") else _schema_of_name(text)
 
 
 _FORMS: Final[Mapping[str, Callable[[str], JsonMap]]] = {
@@ -121,7 +125,7 @@ _FORMS: Final[Mapping[str, Callable[[str], JsonMap]]] = {
 }
 
 
-def _named(text: str) -> JsonMap:
+def _schema_of_name(text: str) -> JsonMap:
     if text in _PLAIN:
         return _PLAIN[text]
     if text in _ENUMS:
@@ -136,7 +140,7 @@ def _or_null(text: str) -> JsonMap:
         return _PLAIN[text] | {"type": [_PLAIN[text]["type"], "null"]}
     if text in _ENUMS:
         return {"enum": [*_ENUMS[text], None]}
-    return {"anyOf": [_named(text), {"type": "null"}]}
+    return {"anyOf": [_schema_of_name(text), {"type": "null"}]}
 
 
 def _special() -> dict[str, JsonMap]:
@@ -146,7 +150,7 @@ def _special() -> dict[str, JsonMap]:
     health["failing"] = {"description": failing, **_map(health["failing"])}
     tasks = "As `view` has them; with `dryRun` as S0 has them, without an id."
     message = _fields({"tasks": "[Task]", "...": "heard"})
-    either: list[Json] = [_named("Task"), {"type": "object"}]
+    either: list[Json] = [_schema_of_name("Task"), {"type": "object"}]
     message["tasks"] = {"description": tasks, "type": "array", "items": {"anyOf": either}}
     record = _fields(_answers()["log_record"])
     return {
@@ -192,7 +196,7 @@ def in_views(schema: Json) -> Json:
         return schema
     name = str(schema.get("$ref", "")).removeprefix(REFERENCE)
     if name in _VIEWED:
-        return {"anyOf": [_named(name), _named(f"{name}S4")]}
+        return {"anyOf": [_schema_of_name(name), _schema_of_name(f"{name}S4")]}
     return {key: in_views(each) for key, each in schema.items()}
 
 
@@ -201,11 +205,13 @@ def _tasks() -> dict[str, JsonMap]:
     found: dict[str, JsonMap] = {}
     detail = _fields(_answers()["detail"])
     for view, ending in (("s3", ""), ("s4", "S4")):
-        whole = _published(f"task.{view}", f"Task{ending}")
+        whole = _published_schema(f"task.{view}", f"Task{ending}")
         found |= _parts(whole, f"Task{ending}")
         found[f"Task{ending}"] = whole
-        found[f"TaskDetail{ending}"] = _with(whole, detail)
-        found[f"DebugDetail{ending}"] = _with(whole, detail | {"internal": {"type": "object"}})
+        found[f"TaskDetail{ending}"] = _with_properties(whole, detail)
+        found[f"DebugDetail{ending}"] = _with_properties(
+            whole, detail | {"internal": {"type": "object"}}
+        )
     return found
 
 
@@ -214,7 +220,7 @@ def _text_of(file: str) -> str:
     return files("remit.model").joinpath("schema", f"{file}.json").read_text(encoding="utf-8")
 
 
-def _published(file: str, name: str) -> JsonMap:
+def _published_schema(file: str, name: str) -> JsonMap:
     text = _text_of(file)
     parts = re.sub(r"#/\$defs/(\w)", lambda found: REFERENCE + name + found[1].upper(), text)
     # Inside the API's document a schema has the API's address and name.
@@ -228,7 +234,7 @@ def _parts(schema: JsonMap, name: str) -> dict[str, JsonMap]:
     return {name + part[0].upper() + part[1:]: _map(each) for part, each in parts.items()}
 
 
-def _with(schema: JsonMap, more: Properties) -> JsonMap:
+def _with_properties(schema: JsonMap, more: Properties) -> JsonMap:
     properties, required = schema["properties"], schema["required"]
     assert isinstance(properties, dict)  # noqa: S101 - a schema of ours
     assert isinstance(required, list)  # noqa: S101 - a schema of ours

@@ -28,7 +28,7 @@ _LEVEL: Final = 5  # a few milliseconds for a long list, and a tenth of the byte
 _OURS: Final = ("same-origin", "none")  # from our own page, or typed by the owner
 
 
-def packed(request: Request, response: Response) -> Response:
+def compress(request: Request, response: Response) -> Response:
     """Return the answer, compressed if the browser accepts it and it is safe."""
     raw = bytes(response.body)
     asked_by = request.headers.get("sec-fetch-site", "")
@@ -90,7 +90,7 @@ def files() -> Mapping[str, StaticFile]:
     }
 
 
-def _versioned(path: Path, language: str) -> bytes:
+def _versioned_script(path: Path, language: str) -> bytes:
     """Return a script in a language, whose imports name the version of what they import.
 
     So a change anywhere changes the address of every module that depends on it.
@@ -127,7 +127,7 @@ ROUTE: Final = Route("/static/{path:path}", fetch, methods=["GET"])
 
 @cache
 def _read(path: Path, language: str = DEFAULT_LANGUAGE) -> StaticFile:
-    raw = _versioned(path, language) if path.suffix == ".js" else path.read_bytes()
+    raw = _versioned_script(path, language) if path.suffix == ".js" else path.read_bytes()
     packed = None if path.suffix in _PACKED_ALREADY else gzip.compress(raw, 9, mtime=0)
     digest = hashlib.sha256(raw).hexdigest()[:DIGITS]
     worth = packed if packed is not None and len(packed) < len(raw) else None

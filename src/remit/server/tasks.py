@@ -11,7 +11,7 @@ from remit.errors import BadInput, NotFound
 from remit.files import checks
 from remit.journal import follow, tries
 from remit.model import ids
-from remit.model.codec import Json, JsonMap, picked
+from remit.model.codec import Json, JsonMap, pick_fields
 from remit.model.ids import ReviewId, TaskId
 from remit.model.review import InboxGroup
 from remit.model.run import Event
@@ -178,7 +178,7 @@ async def download(call: Call) -> CallResult:
 
 
 def file_to_json(file: TaskFile) -> JsonMap:
-    return picked(file, "name type size sha256 made taint")
+    return pick_fields(file, "name type size sha256 made taint")
 
 
 save_file: Final = page("/tasks/{id}/files/{sha256}")(download.does)
@@ -236,7 +236,7 @@ async def list_reviews(call: Call) -> CallResult:
     if call.word("group", InboxGroup) not in (None, InboxGroup.DECIDE):
         found = []  # every question is to be decided
     shown, last = cut(found, limit)
-    listed: list[Json] = [_shown(call, each) for each in shown]
+    listed: list[Json] = [_review_json(call, each) for each in shown]
     more = last.review.id if last else None
     return CallResult({"reviews": listed, "next": more, "needs": inbox_counts_to_json(needs)})
 
@@ -248,7 +248,7 @@ async def look_inbox(call: Call) -> CallResult:
     asked, needs = await call.app.db.read(_open_reviews, now, False, None, limit)
     look = await call.app.db.read(inbox.look, now, limit)
     fix = await call.app.db.read(inbox.fix, now, limit)
-    shown: list[Json] = [_shown(call, each) for each in asked]
+    shown: list[Json] = [_review_json(call, each) for each in asked]
     return CallResult(
         {
             "reviews": shown,
@@ -266,10 +266,10 @@ async def look_review(call: Call) -> CallResult:
 
 
 def inbox_counts_to_json(needs: InboxCounts) -> JsonMap:
-    return picked(needs, "total decide look fix later decisions")
+    return pick_fields(needs, "total decide look fix later decisions")
 
 
-def _shown(call: Call, found: WaitingReview) -> JsonMap:
+def _review_json(call: Call, found: WaitingReview) -> JsonMap:
     content = review_to_json(found, call.app.settings.deliver.undo)
     return content if call.access.reads else review_receipt(content)
 

@@ -81,13 +81,13 @@ async def enter(call: Call, given: SignInToken) -> CallResult:
         if not call.at_pages:
             return _go_on(await call.callers.link(after))
         return _signed_in(call, await call.callers.new_sign_in(), after)
-    wrong = await _refused(call, given.token)
+    wrong = await _check_password(call, given.token)
     if wrong:
         return _page(call, after, *wrong)
     return _signed_in(call, await call.callers.new_sign_in(), after)
 
 
-async def _refused(call: Call, given: str) -> tuple[str, int] | None:
+async def _check_password(call: Call, given: str) -> tuple[str, int] | None:
     """Return why this is no password; None if it is the owner's."""
     if not call.at_pages or not await asyncio.to_thread(callers.is_set, call.app.settings.home):
         return _WRONG, 401
@@ -104,7 +104,7 @@ def _is_password(call: Call, given: str) -> bool:
     home = call.app.settings.home
     found = Secrets(home, machine_ring(home)).get(callers.SECRET)
     with _ONE_AT_A_TIME:  # each takes 32 MB
-        return callers.fits(given, found)
+        return callers.is_password(given, found)
 
 
 @form("/sign-out", public=True)

@@ -221,14 +221,16 @@ def _apply(settings: Settings, tree: Mapping[str, object], where: str) -> Settin
     for key, value in tree.items():
         if key in _PARTS and isinstance(value, Mapping):
             part, place = getattr(settings, key), f"[{key}] in {where}"
-            found = {name: _checked(part, name, each, place, key) for name, each in value.items()}
+            found = {
+                name: _check_value(part, name, each, place, key) for name, each in value.items()
+            }
             top[key] = replace(part, **found)
         else:
-            top[key] = _checked(settings, key, value, where)
+            top[key] = _check_value(settings, key, value, where)
     return replace(settings, **top)
 
 
-def _checked(part: Struct, key: str, value: object, where: str, section: str = "") -> object:
+def _check_value(part: Struct, key: str, value: object, where: str, section: str = "") -> object:
     known = [name for name in part.__struct_fields__ if name != "home"]
     if key not in known:
         import difflib  # noqa: PLC0415 - only for a mistyped name

@@ -61,7 +61,7 @@ class SectionStore(Struct, frozen=True):
         stored = {each.name for each in form.fields if each.stored}
         values |= {name: secret for name, secret in named.items() if secret and name in stored}
         text, named = self._text(), named | dict(key_names or {})
-        tables = {form.table: _changed(form, text, {**form.fixed, **values})}
+        tables = {form.table: _changed_values(form, text, {**form.fixed, **values})}
         with_values(text, tables, _SHOWN_PATH)  # before a secret is stored
         for name, value in given.items():
             self.secrets.put(named[name], value)
@@ -74,7 +74,7 @@ class SectionStore(Struct, frozen=True):
         if not form.removable:
             raise NotFound("section", f"{section!r:.60}")
         mine = set(_secret_names(form))
-        rewrite(self.path, lambda text: check_text(_without(text, form), _SHOWN_PATH))
+        rewrite(self.path, lambda text: check_text(_remove_section(text, form), _SHOWN_PATH))
         gone = mine.intersection(self.secrets.names()).difference(names_in_use(self.settings()))
         for name in gone:
             self.secrets.drop(name)
@@ -93,7 +93,9 @@ class SectionStore(Struct, frozen=True):
         return made if field.name in given or field.required_secret else ""
 
 
-def _changed(form: SectionForm, text: str, values: Mapping[str, object]) -> dict[str, object]:
+def _changed_values(
+    form: SectionForm, text: str, values: Mapping[str, object]
+) -> dict[str, object]:
     """Return the values that the file must say: those it says already, and those of no default."""
     there: object = parse_toml(text)
     for part in filter(None, form.table.split(".")):
@@ -151,7 +153,7 @@ def _secret_names(form: SectionForm) -> Iterable[str]:
         yield from (signs_in.token, signs_in.client_secret)
 
 
-def _without(text: str, form: SectionForm) -> str:
+def _remove_section(text: str, form: SectionForm) -> str:
     from remit.formats import toml_edit  # noqa: PLC0415 - only who writes waits for tomlkit
 
     text = toml_edit.remove_table(text, form.section)

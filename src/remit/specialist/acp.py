@@ -103,7 +103,7 @@ class AcpClient:
     ) -> RequestPermissionResponse:
         """Allow a call once; a call that only the owner may allow ends the turn."""
         del session_id, kwargs
-        call = tool_call_of(_merged(self._calls.get(tool_call.tool_call_id), tool_call))
+        call = tool_call_of(_merge_call(self._calls.get(tool_call.tool_call_id), tool_call))
         policy = Policy.DENY if self.needs is not None else await self._ask_permit(call)
         if policy is Policy.ASK:
             self.needs = call
@@ -144,7 +144,7 @@ class AcpClient:
         fields = {name: getattr(update, name) for name in _FIELDS if hasattr(update, name)}
         known = self._calls.get(update.tool_call_id)
         new = ToolCallUpdate(tool_call_id=update.tool_call_id, **fields)
-        self._calls[update.tool_call_id] = _merged(known, new)
+        self._calls[update.tool_call_id] = _merge_call(known, new)
         while len(self._calls) > _MAX_REMEMBERED_CALLS:
             del self._calls[next(iter(self._calls))]
         if known is None and update.title:
@@ -191,7 +191,7 @@ def tool_call_of(found: ToolCallUpdate) -> ToolCall:
 _FIELDS: Final = ("kind", "title", "locations", "raw_input")
 
 
-def _merged(known: ToolCallUpdate | None, new: ToolCallUpdate) -> ToolCallUpdate:
+def _merge_call(known: ToolCallUpdate | None, new: ToolCallUpdate) -> ToolCallUpdate:
     """Return a call's known fields, updated by the latest ones."""
     if known is None:
         return new
@@ -245,7 +245,7 @@ class AcpSpecialist:
             await programs.end_group(running)
             await programs.finish_reading(stderr_reader)
             text = bytes(err).decode("utf-8", "replace")
-            return self._failed(
+            return self._claim_of_failure(
                 client, text, programs.describe_exit(running.returncode, job.time_limit)
             )
         finally:
@@ -264,7 +264,7 @@ class AcpSpecialist:
             why = f"{self.name} {programs.describe_exit(None, job.time_limit)}."
             return client.claim(AttemptOutcome.TIMEOUT, why)
         except RequestError as error:
-            return self._refused(client, error)
+            return self._claim_of_refusal(client, error)
         except ValidationError:
             why = f"{self.name} answered in a form that the protocol does not know."
             return client.claim(AttemptOutcome.BAD_OUTPUT, why)
@@ -321,14 +321,14 @@ class AcpSpecialist:
         outcome, why = _STOPPED[response.stop_reason]
         return client.claim(outcome, why.format(name=self.name) if why else None)
 
-    def _refused(self, client: AcpClient, error: RequestError) -> SpecialistClaim:
+    def _claim_of_refusal(self, client: AcpClient, error: RequestError) -> SpecialistClaim:
         text = f"{error} {error.data or ''}".strip()
         if error.code == _SIGN_IN:
             why = f"{self.name} must be signed in: {programs.last_lines(text)}"
             return client.claim(AttemptOutcome.NEEDS_OWNER, why)
-        return self._failed(client, text, "answered with an error")
+        return self._claim_of_failure(client, text, "answered with an error")
 
-    def _failed(self, client: AcpClient, text: str, how: str) -> SpecialistClaim:
+    def _claim_of_failure(self, client: AcpClient, text: str, how: str) -> SpecialistClaim:
         return client.claim(
             chain.classify_failure(text), programs.describe_failure(self.name, how, text)
         )

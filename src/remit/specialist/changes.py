@@ -148,7 +148,7 @@ def prompt(
         f"## Task\n\n{task.strip()}",
         contract_section(contract) if contract else "",
         f"## What was done before you\n\n{checkpoint}" if checkpoint else "",
-        _failed(failed),
+        _failure_section(failed),
         "## Rules\n\n" + "\n".join(f"- {rule}" for rule in rules),
         _LAST,
     ]
@@ -164,7 +164,7 @@ def contract_section(contract: Contract) -> str:
 
 def fix_prompt(failed: Sequence[str]) -> str:
     """Return the prompt for a specialist whose work did not pass."""
-    return f"{_failed(failed)}\n\nMend this, and leave what passed as it is.\n\n{_LAST}\n"
+    return f"{_failure_section(failed)}\n\nMend this, and leave what passed as it is.\n\n{_LAST}\n"
 
 
 def allowed_prompt(call: ToolCall, exact: str) -> str:
@@ -206,7 +206,7 @@ def _criterion(criterion: Criterion) -> str:
     return f"**{_plain(name)}** — {_plain(' '.join(criterion.description.split()))}{note}"
 
 
-def _failed(failed: Sequence[str]) -> str:
+def _failure_section(failed: Sequence[str]) -> str:
     if not failed:
         return ""
     listed = "\n".join(quote(each) for each in failed)

@@ -83,11 +83,11 @@ def checkpoint_of_claim(
             agent,
             cause,
             made_at,
-            done=_joined(was.done, claim.done, report["DONE"]),
-            pending=_joined(claim.pending, report["NEXT"]) or was.pending,
+            done=_join_unique(was.done, claim.done, report["DONE"]),
+            pending=_join_unique(claim.pending, report["NEXT"]) or was.pending,
             choices=tuple(dict.fromkeys((*was.choices, *map(_choice, report["DECIDED"])))),
-            blockers=_joined(report["BLOCKED"], (claim.error,) if claim.error else ()),
-            tried=_joined(was.tried, (before.agent,) if before else ()),
+            blockers=_join_unique(report["BLOCKED"], (claim.error,) if claim.error else ()),
+            tried=_join_unique(was.tried, (before.agent,) if before else ()),
             files=tuple(FileState(path, sha) for path, sha in sorted(files.items())),
             left_out=was.left_out,
         )
@@ -96,7 +96,7 @@ def checkpoint_of_claim(
 
 def trim(checkpoint: Checkpoint) -> Checkpoint:
     """Return the same in less than 2 KB: the last ten steps, shortened, oldest dropped first."""
-    short = _shortened(checkpoint)
+    short = _shorten(checkpoint)
     while len(pack(short).encode()) >= MAX_BYTES:
         short = _smaller(short)
     return short
@@ -133,7 +133,7 @@ def _quoted_section(title: str, lines: Sequence[str]) -> str:
     return f"\n{title}:\n" + "\n".join(quote(f"- {line}") for line in lines) if lines else ""
 
 
-def _shortened(found: Checkpoint) -> Checkpoint:
+def _shorten(found: Checkpoint) -> Checkpoint:
     """Each word within its length, each list within its number."""
     steps = found.done[-MAX_STEPS:]
     files = found.files[:MAX_FILES]
@@ -194,7 +194,7 @@ def _choice(text: str) -> WorkChoice:
     return WorkChoice(what.rstrip(" ,"), why)
 
 
-def _joined(*lists: Sequence[str]) -> tuple[str, ...]:
+def _join_unique(*lists: Sequence[str]) -> tuple[str, ...]:
     """Return all entries in order, each once."""
     return tuple(dict.fromkeys(entry for entries in lists for entry in entries))
 

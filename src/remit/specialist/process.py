@@ -97,7 +97,7 @@ class CommandSpecialist:
     async def work(self, job: SpecialistJob, emit: OnText, permit: Permit) -> SpecialistClaim:
         """Run it until it ends or its time is up. The sandbox limits what it may do."""
         del permit
-        with _prompted(self._program.argv, job) as (argv, readable, stdin):
+        with _with_prompt(self._program.argv, job) as (argv, readable, stdin):
             running = await self._program.start(job, argv, readable)
             if isinstance(running, SpecialistClaim):
                 return running
@@ -118,7 +118,7 @@ class CommandSpecialist:
 
 
 @contextmanager
-def _prompted(
+def _with_prompt(
     argv: Sequence[str], job: SpecialistJob
 ) -> Iterator[tuple[tuple[str, ...], tuple[str, ...], bytes]]:
     """Yield the arguments, what must be readable for them, and stdin."""

@@ -46,7 +46,7 @@ def projects(
     """
     for name, each in known.items():
         stand = _project(name, known, specialists, thinks=thinks)
-        yield _chained(stand, each, kinds(each)) if stand.verdict == "ok" else stand
+        yield _check_chains(stand, each, kinds(each)) if stand.verdict == "ok" else stand
 
 
 def specialists(
@@ -107,7 +107,7 @@ def _project(
     return SpecialistHealth(name, "ok", f"worked on by {', '.join(able)}", place)
 
 
-def _chained(
+def _check_chains(
     stand: SpecialistHealth, project: ProjectSettings, kinds: Collection[str]
 ) -> SpecialistHealth:
     """Report a chain for an unknown kind of work: it would never be used."""

@@ -223,7 +223,7 @@ class WorkspaceFiles:
         """The paths of all files, sorted; the last entry says if there are more."""
         parts = self.parts(below) if below.strip("./") else []
         above = f"{below.strip('/')}/".lstrip("/")
-        with _explained(below), open_below(self._root, parts) as folder:
+        with _explain_missing_file(below), open_below(self._root, parts) as folder:
             walk = walk_below(folder, ".git".__eq__, _MAX_DEPTH - 1, above)
             found = [path for path, _ in islice(walk, MAX_NAMES + 1)]
         if len(found) > MAX_NAMES:
@@ -231,10 +231,10 @@ class WorkspaceFiles:
         return found
 
     def read(self, path: str) -> str:
-        with _explained(path), open_below(self._root, self.parts(path), READ) as opened:
+        with _explain_missing_file(path), open_below(self._root, self.parts(path), READ) as opened:
             _check_size(opened, path)
             with os.fdopen(opened, "rb", closefd=False) as file:
-                return _decoded(file.read(MAX_FILE_BYTES), path)
+                return _decode_text(file.read(MAX_FILE_BYTES), path)
 
     def write(self, path: str, text: str) -> int:
         """Write a whole file atomically; return its size in bytes."""
@@ -243,7 +243,7 @@ class WorkspaceFiles:
         if len(content) > MAX_FILE_BYTES:
             sentence = f"{path!r:.80} would have {len(content)} bytes; {MAX_FILE_BYTES} may be."
             raise BadInput(sentence)
-        with _explained(path), open_below(self._root, folders, make=0o777) as folder:
+        with _explain_missing_file(path), open_below(self._root, folders, make=0o777) as folder:
             mode = _mode(folder, name, path)
             try:
                 replace_in(folder, name, content, mode)
@@ -253,7 +253,7 @@ class WorkspaceFiles:
 
     def delete(self, path: str) -> None:
         *folders, name = self.parts(path)
-        with _explained(path), open_below(self._root, folders) as folder:
+        with _explain_missing_file(path), open_below(self._root, folders) as folder:
             _mode(folder, name, path)
             os.unlink(name, dir_fd=folder)
 
@@ -273,7 +273,7 @@ class WorkspaceFiles:
         return names
 
 
-def _explained(path: str) -> AbstractContextManager[None]:
+def _explain_missing_file(path: str) -> AbstractContextManager[None]:
     return explained(path, NotFound("file", f"{path!r:.80}"))
 
 
@@ -287,7 +287,7 @@ def _check_size(opened: int, path: str) -> None:
         )
 
 
-def _decoded(content: bytes, path: str) -> str:
+def _decode_text(content: bytes, path: str) -> str:
     try:
         return content.decode()
     except UnicodeDecodeError:

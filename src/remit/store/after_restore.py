@@ -73,7 +73,7 @@ def hold(
     tx: Tx, task: Task, said_at: datetime | None = None, others: RestoredSlots | None = None
 ) -> bool:
     """Ask before a new task begins, if its request is older than the restore."""
-    arrived = said_at or _planned(task)
+    arrived = said_at or _planned_moment(task)
     if arrived is None or not may_be_done(tx, arrived):
         return False
     ask(tx, task, others or RestoredSlots(arrived, 1), task.created_at)
@@ -84,7 +84,7 @@ def ask(tx: Tx, task: Task, slots: RestoredSlots, now: datetime) -> None:
     """Open the question whether a task that has not begun shall run."""
     saved = _meta(tx, _BACKUP_AT)
     backup = f"the backup of {_utc_text(saved)}" if saved else "a backup"
-    last = _planned(task) or slots.first
+    last = _planned_moment(task) or slots.first
     times = f"{slots.count} times since {_utc_text(slots.first)}, last" if slots.count > 1 else ""
     question = (
         f"Since {backup}, which was restored, this was due {times or 'at'} {_utc_text(last)}."
@@ -108,11 +108,11 @@ def hold_due_slots(tx: Tx, now: datetime) -> int:
     found = tx.all("hold_due_slots", {"now": rows.ms(now)})
     for row in found:
         task = rows.task(tasks.find_row(tx, TaskId(str(row["id"]))))
-        ask(tx, task, RestoredSlots(_planned(task) or now, 1), now)
+        ask(tx, task, RestoredSlots(_planned_moment(task) or now, 1), now)
     return len(found)
 
 
-def _planned(task: Task) -> datetime | None:
+def _planned_moment(task: Task) -> datetime | None:
     """Return when an occurrence was planned: an event may have been moved away from its slot."""
     if task.slot is None:
         return None

@@ -25,23 +25,23 @@ class PlannedStart(Struct, frozen=True):
     task_id: TaskId | None = None
 
 
-def between(tx: Tx, since: datetime, until: datetime) -> list[PlannedStart]:
+def list_between(tx: Tx, since: datetime, until: datetime) -> list[PlannedStart]:
     """Return everything that starts, or has started, between two moments."""
-    return _named(tx, occurrences.coming(tx, since, until))
+    return _name_calendars(tx, occurrences.coming(tx, since, until))
 
 
 def to_come(tx: Tx, now: datetime, limit: int) -> list[PlannedStart]:
     """Return what has not begun, soonest first."""
     found = occurrences.coming(tx, now, now + _FAR, limit)
-    return _waiting(tx, _named(tx, found))
+    return _waiting(tx, _name_calendars(tx, found))
 
 
 def next_of_each(tx: Tx, now: datetime, limit: int) -> list[PlannedStart]:
     """Return the next start of each event that has not begun, soonest first."""
-    return _waiting(tx, _named(tx, occurrences.next_of_each(tx, now, limit)))
+    return _waiting(tx, _name_calendars(tx, occurrences.next_of_each(tx, now, limit)))
 
 
-def _named(tx: Tx, found: Iterable[StoredOccurrence]) -> list[PlannedStart]:
+def _name_calendars(tx: Tx, found: Iterable[StoredOccurrence]) -> list[PlannedStart]:
     names = {(each.account, each.path): each.name for each in calendars.list_calendars(tx)}
     return [
         PlannedStart(
@@ -57,11 +57,11 @@ def _named(tx: Tx, found: Iterable[StoredOccurrence]) -> list[PlannedStart]:
 
 
 def _waiting(tx: Tx, found: Iterable[PlannedStart]) -> list[PlannedStart]:
-    waiting = (_as_planned(tx, each) for each in found)
+    waiting = (_planned_start(tx, each) for each in found)
     return sorted((each for each in waiting if each is not None), key=lambda each: each.at)
 
 
-def _as_planned(tx: Tx, each: PlannedStart) -> PlannedStart | None:
+def _planned_start(tx: Tx, each: PlannedStart) -> PlannedStart | None:
     """Return it as its task stands: the owner may have changed it; None if it has begun."""
     if each.task_id is None:
         return each

@@ -57,12 +57,12 @@ def _contradictions(tx: Tx) -> Iterator[str]:
                 **json.loads(str(row["created"])),
                 **json.loads(str(row["amended"] or "{}")),
             }
-            yield from _changed(row, created, parcels[row["id"]])
+            yield from _compare_task(row, created, parcels[row["id"]])
             for parcel in parcels[row["id"]]:
-                yield from _misplaced(parcel, sends)
+                yield from _compare_delivery(parcel, sends)
 
 
-def _changed(row: Row, created: JsonMap, parcels: Sequence[Row]) -> Iterator[str]:
+def _compare_task(row: Row, created: JsonMap, parcels: Sequence[Row]) -> Iterator[str]:
     try:
         task = rows.task(row, tuple(map(rows.delivery, parcels)))
     except _UNREADABLE as error:
@@ -107,7 +107,7 @@ class _Send(Struct):
     receipt: str | None = None
 
 
-def _misplaced(parcel: Row, sends: Mapping[Cell, _Send]) -> Iterator[str]:
+def _compare_delivery(parcel: Row, sends: Mapping[Cell, _Send]) -> Iterator[str]:
     send = sends.get(parcel["id"], _Send())
     if parcel["status"] != send.status:
         is_now = f"{parcel['status']!s}"

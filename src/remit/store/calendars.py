@@ -13,7 +13,7 @@ from remit.store.database import Cell, Params, Row, Tx
 
 
 class StoredCalendar(Struct, frozen=True):
-    """A stored calendar. `looked` is when it was last read completely."""
+    """A stored calendar. `store_sync_token` is when it was last read completely."""
 
     account: str
     path: str
@@ -52,12 +52,12 @@ def note(tx: Tx, calendar: StoredCalendar) -> None:
     tx.run("put_calendar", rows.columns(calendar))
 
 
-def looked(tx: Tx, account: str, path: str, token: str, at: datetime) -> None:
+def store_sync_token(tx: Tx, account: str, path: str, token: str, at: datetime) -> None:
     """Store that all changes up to a token were read; `at` is when they were requested."""
     _record(tx, account, path, token=token, looked=rows.ms(at))
 
 
-def failed(tx: Tx, account: str, path: str, why: str) -> None:
+def store_failure(tx: Tx, account: str, path: str, why: str) -> None:
     """Record that it could not be read; what is known stays."""
     _record(tx, account, path, why=why)
 
@@ -100,12 +100,12 @@ def ending_before(tx: Tx, until: datetime, limit: int) -> list[StoredResource]:
     return [_read(row) for row in found]
 
 
-def refused(tx: Tx, limit: int = 100) -> list[StoredResource]:
+def list_refused(tx: Tx, limit: int = 100) -> list[StoredResource]:
     """Return the resources that cannot start work, with the reason."""
     return [_read(row) for row in tx.all("list_refused_resources", {"limit": limit})]
 
 
-def unseen(tx: Tx) -> int:
+def count_unseen_refusals(tx: Tx) -> int:
     """Return how many refused resources the owner has not seen."""
     return rows.number(rows.found(tx.one("count_unseen_resources"))["n"])
 
@@ -147,7 +147,7 @@ def fingerprint(tx: Tx, name: str) -> str | None:
 
     The name of an account stands for all its calendars.
     """
-    found = _named(tx, name)
+    found = _find_by_name(tx, name)
     if not any(each.looked for each in found):
         return None
     places = ((each.account, each.path) for each in found)
@@ -157,10 +157,10 @@ def fingerprint(tx: Tx, name: str) -> str | None:
 
 def is_known(tx: Tx, name: str) -> bool:
     """Whether there is a calendar or an account of this name."""
-    return bool(_named(tx, name))
+    return bool(_find_by_name(tx, name))
 
 
-def _named(tx: Tx, name: str) -> list[StoredCalendar]:
+def _find_by_name(tx: Tx, name: str) -> list[StoredCalendar]:
     return [each for each in list_calendars(tx) if name in (each.name, each.account)]
 
 

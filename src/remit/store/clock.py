@@ -57,7 +57,7 @@ def was_ahead(tx: Tx, now: datetime) -> bool:
 
 def put_right(tx: Tx, now: datetime) -> list[SeriesAhead]:
     """Correct everything that waits for a time of the wrong clock; return the series to rewind."""
-    known = _known(now)
+    known = _clock_params(now)
     for statement in _STATEMENTS:
         tx.run(statement, known)
     after_restore.correct(tx, now)
@@ -88,7 +88,7 @@ def put_right(tx: Tx, now: datetime) -> list[SeriesAhead]:
 
 def rewind(tx: Tx, ahead: SeriesAhead, made: list[Task], now: datetime) -> None:
     """Set a series back to the correct clock; `made` are its replanned slots."""
-    known = {**_known(now), "series": ahead.series.id, "reached": rows.ms(ahead.reached)}
+    known = {**_clock_params(now), "series": ahead.series.id, "reached": rows.ms(ahead.reached)}
     if not tx.run("rewind_series", known):
         return
     tx.run("delete_future_skips", {**known, "why": json.dumps(_SLOT_GONE)})
@@ -98,5 +98,5 @@ def rewind(tx: Tx, ahead: SeriesAhead, made: list[Task], now: datetime) -> None:
         tasks.admit(tx, task)
 
 
-def _known(now: datetime) -> dict[str, str | int | None]:
+def _clock_params(now: datetime) -> dict[str, str | int | None]:
     return {"now": rows.ms(now), "ahead": rows.ms(now + BOUND)}

@@ -27,7 +27,7 @@ def connect(path: Path, *, writable: bool = True, busy: float = BUSY_SECONDS) ->
         cached_statements=256,
         check_same_thread=False,
     )
-    connection.row_factory = as_mapping
+    connection.row_factory = row_to_dict
     cache = _WRITER_CACHE_KIB if writable else _READER_CACHE_KIB
     connection.execute(f"PRAGMA cache_size = -{cache}")
     connection.execute("PRAGMA foreign_keys = ON")
@@ -43,7 +43,7 @@ def connect(path: Path, *, writable: bool = True, busy: float = BUSY_SECONDS) ->
     return connection
 
 
-def as_mapping(cursor: sqlite3.Cursor, row: tuple[Cell, ...]) -> dict[str, Cell]:
+def row_to_dict(cursor: sqlite3.Cursor, row: tuple[Cell, ...]) -> dict[str, Cell]:
     # sqlite3.Row searches all columns for a name, each time; for wide rows a dict is 5x faster.
     return {column[0]: cell for column, cell in zip(cursor.description, row, strict=True)}
 

@@ -107,7 +107,7 @@ def mean(tx: Tx, turn: Turn, intent: JsonMap) -> None:
 
 
 @single
-def owed(tx: Tx) -> list[Turn]:
+def list_unanswered(tx: Tx) -> list[Turn]:
     """Return every turn without an answer, oldest first."""
     return [_turn(row) for row in tx.all("list_unanswered_turns")]
 
@@ -211,7 +211,7 @@ def origin(tx: Tx, task_id: TaskId) -> Conversation | None:
     return rows.value(Conversation, row) if row and row["born"] else None
 
 
-def called(tx: Tx, title: str) -> Conversation | None:
+def find_by_title(tx: Tx, title: str) -> Conversation | None:
     """Return the first conversation with that title."""
     row = tx.one("find_conversation_by_title", {"title": title})
     return rows.value(Conversation, row) if row else None
@@ -247,7 +247,7 @@ def ended_between(tx: Tx, since: datetime, until: datetime, limit: int = 50) -> 
     return tasks.all_with_deliveries(tx, tx.all("list_ended_between", span))
 
 
-def standing(tx: Tx, statuses: Iterable[Status], limit: int = 50) -> list[Task]:
+def list_tasks_with_status(tx: Tx, statuses: Iterable[Status], limit: int = 50) -> list[Task]:
     """Return the newest tasks in one of these statuses, newest first."""
     found = [
         row

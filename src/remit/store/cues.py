@@ -115,7 +115,7 @@ def come(tx: Tx, arrival: Arrival, caps: InboundCaps, now: datetime, day: dateti
         "why": why,
     }
     tx.run("keep_cue", kept)
-    return _found(tx, arrival.ref)
+    return _get_stored_cue(tx, arrival.ref)
 
 
 def settle(
@@ -123,7 +123,7 @@ def settle(
 ) -> StoredCue:
     """Store what became of a cue; a started one stays as it is."""
     tx.run("settle_cue", {"ref": ref, "fate": fate.value, "why": why, "task": task_id})
-    return _found(tx, ref)
+    return _get_stored_cue(tx, ref)
 
 
 def waiting(tx: Tx, most: int = 1000) -> list[StoredCue]:
@@ -159,7 +159,7 @@ def keep_unkept(tx: Tx, door: str, count: int) -> None:
     meta.put(tx, _UNKEPT + door, str(count))
 
 
-def whose(tx: Tx, source: Source) -> str | None:
+def sender_of(tx: Tx, source: Source) -> str | None:
     """Return who sent the cue of a task; None if there is no such task."""
     row = tx.one("get_task_by_source", {"kind": source.kind.value, "ref": source.ref})
     context = rows.task(row).context if row is not None else None
@@ -215,7 +215,7 @@ def _number(tx: Tx, query: str, asked: Params) -> int:
     return rows.number(rows.found(tx.one(query, asked))["cues"])
 
 
-def _found(tx: Tx, ref: str) -> StoredCue:
+def _get_stored_cue(tx: Tx, ref: str) -> StoredCue:
     return _stored_cue(rows.found(tx.one("get_inbound", {"ref": ref})))
 
 

@@ -165,7 +165,7 @@ def split(
 def clear(tx: Tx, lease: Lease, delivery: Delivery, answer: Found, now: datetime) -> None:
     """Resolve an unknown send by what the channel found."""
     place = _hold(tx, lease, now)
-    if not _cleared(tx, str(delivery.id), answer, now):
+    if not _resolve_delivery(tx, str(delivery.id), answer, now):
         raise LeaseLost(lease.task_id, lease.number)
     _tell_cleared(tx, lease.task_id, place, str(delivery.id), answer, now)
 
@@ -205,7 +205,7 @@ def report(tx: Tx, incoming: DeliveryReport, now: datetime) -> TaskId | None:
     return task_id if woken else None
 
 
-def _cleared(tx: Tx, delivery_id: str, answer: Found, now: datetime) -> bool:
+def _resolve_delivery(tx: Tx, delivery_id: str, answer: Found, now: datetime) -> bool:
     _, status, why = _words(answer)
     values: Params = {
         "id": delivery_id,

@@ -25,7 +25,7 @@ def append(tx: Tx, task_id: TaskId | None, n: int, entry: NewEvent, now: datetim
 
     Beside other writers it has none yet: it waits for its seal.
     """
-    entry = _named(tx, entry)
+    entry = _with_program(tx, entry)
     at, data = rows.ms(now), stored_text(entry.data)
     if tx.shared:
         tx.ask(_APPEND_UNSEALED, (task_id, n, entry.kind.value, entry.actor.value, at, data))
@@ -55,7 +55,7 @@ def note_loop_failure(tx: Tx, loop: str, error: str, now: datetime) -> None:
     append(tx, None, 0, entry, now)
 
 
-def after(tx: Tx, seq: int, limit: int) -> list[Event]:
+def list_after(tx: Tx, seq: int, limit: int) -> list[Event]:
     return [rows.event(row) for row in tx.all("list_events", {"seq": seq, "limit": limit})]
 
 
@@ -171,7 +171,7 @@ def event_text_on_behalf(event: Event, text: str) -> str:
     return f"{who} {text[4:]}" if text.startswith("You ") else f"{text} {who} ordered it."
 
 
-def _named(tx: Tx, entry: NewEvent) -> NewEvent:
+def _with_program(tx: Tx, entry: NewEvent) -> NewEvent:
     """Return the event with the program as its actor, if the transaction is on behalf."""
     if isinstance(tx, OnBehalfTx) and entry.actor is Actor.OWNER:
         return NewEvent(entry.kind, Actor.AGENT, {**entry.data, THROUGH: tx.name})

@@ -229,21 +229,21 @@ class GroupCommit:
         """
         for job in batch:
             failpoint(f"{job.name}:before")
-        done = self._together(tx, batch) or self._together(tx, batch, savepoints=True)
+        done = self._commit_together(tx, batch) or self._commit_together(tx, batch, savepoints=True)
         if not done or tx.should_run_again():
             for job in batch:
-                self._alone(tx, job)
+                self._commit_alone(tx, job)
         for job in batch:
             if job.error is None:
                 failpoint(f"{job.name}:after")
 
-    def _alone(self, tx: StoreConnection, job: WriteJob) -> None:
+    def _commit_alone(self, tx: StoreConnection, job: WriteJob) -> None:
         for _ in range(_TRIES):
-            self._together(tx, [job])
+            self._commit_together(tx, [job])
             if not tx.should_run_again():
                 break
 
-    def _together(
+    def _commit_together(
         self, tx: StoreConnection, batch: list[WriteJob], *, savepoints: bool = False
     ) -> bool:
         """Run and commit a batch; False if it was rolled back and each job must run again."""

@@ -25,7 +25,7 @@ from remit.errors import (
 )
 from remit.model.codec import stamp
 from remit.store import meta
-from remit.store.connection import APPLICATION_ID, SqliteTx, as_mapping, connect, trouble
+from remit.store.connection import APPLICATION_ID, SqliteTx, connect, row_to_dict, trouble
 from remit.store.database import FOLDER
 from remit.system.files import sync_folder
 
@@ -84,7 +84,7 @@ def prepare(path: Path) -> None:
     if not path.exists():
         _create(path)
     recognise(path)
-    with _opened(path) as connection:
+    with _open_file(path) as connection:
         refuse_newer(path, connection)
         check(path, connection)
         _keep_before_upgrade(path, connection)
@@ -129,7 +129,7 @@ def _create(path: Path) -> None:
     for suffix in ("", "-wal", "-shm"):
         fresh.with_name(fresh.name + suffix).unlink(missing_ok=True)
     fresh.touch(mode=0o600)
-    with _opened(fresh) as connection:
+    with _open_file(fresh) as connection:
         migrate(connection)
         legacy.adopt(connection, path.parent)
         connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
@@ -201,7 +201,7 @@ def _schema(connection: sqlite3.Connection) -> list[tuple[str, str]]:
 @cache
 def _schema_of(reached: int) -> list[tuple[str, str]]:
     with closing(sqlite3.connect(":memory:", isolation_level=None)) as connection:
-        connection.row_factory = as_mapping
+        connection.row_factory = row_to_dict
         connection.executescript(";".join(migrations()[:reached]))
         return _schema(connection)
 
@@ -238,7 +238,7 @@ def recognise(path: Path) -> None:
 
 
 @contextmanager
-def _opened(path: Path) -> Iterator[sqlite3.Connection]:
+def _open_file(path: Path) -> Iterator[sqlite3.Connection]:
     try:
         with closing(connect(path)) as connection:
             yield connection

@@ -51,7 +51,7 @@ def needs(tx: Tx, now: datetime) -> InboxCounts:
     found = tx.all("count_open_reviews", {"now": rows.ms(now)})
     asked = {bool(row["later"]): rows.number(row["n"]) for row in found}
     look = _number(tx, "count_unseen_results", now)
-    fix = _number(tx, "count_unseen_failures", now) + calendars.unseen(tx)
+    fix = _number(tx, "count_unseen_failures", now) + calendars.count_unseen_refusals(tx)
     return InboxCounts(asked.get(False, 0), look, fix, asked.get(True, 0))
 
 
@@ -83,12 +83,12 @@ def question(tx: Tx, review_id: ReviewId) -> WaitingReview:
 
 def look(tx: Tx, now: datetime, limit: int = 50) -> list[Task]:
     """Return recent unseen results meant for the owner, newest first."""
-    return tasks.all_with_deliveries(tx, _unseen(tx, "list_unseen_results", now, limit))
+    return tasks.all_with_deliveries(tx, _list_unseen(tx, "list_unseen_results", now, limit))
 
 
 def fix(tx: Tx, now: datetime, limit: int = 50) -> list[Task]:
     """Return recent failures that were not acknowledged, newest first."""
-    return tasks.all_with_deliveries(tx, _unseen(tx, "list_unseen_failures", now, limit))
+    return tasks.all_with_deliveries(tx, _list_unseen(tx, "list_unseen_failures", now, limit))
 
 
 def see(tx: Tx, task_id: TaskId, now: datetime) -> Task:
@@ -126,7 +126,7 @@ def _waiting(tx: Tx, found: Sequence[Review]) -> list[WaitingReview]:
     ]
 
 
-def _unseen(tx: Tx, name: str, now: datetime, limit: int) -> list[Row]:
+def _list_unseen(tx: Tx, name: str, now: datetime, limit: int) -> list[Row]:
     since = rows.ms(now - FRESH)
     return tx.all(name, {"since": since, "searched": SEARCHED, "limit": limit})
 
@@ -223,6 +223,6 @@ def _days(
         begins.insert(0, midnight(begins[0] - _HOUR))
     ends = [*begins[1:], now + _HOUR]
     return tuple(
-        DailyUsage(since, spending.between(tx, since, until))
+        DailyUsage(since, spending.usage_between(tx, since, until))
         for since, until in zip(begins, ends, strict=True)
     )

@@ -135,8 +135,8 @@ def edit(tx: Tx, task_id: TaskId, change: Edit, now: datetime) -> Task:
     was = tasks.get(tx, task_id)
     if was.pending_reading is not None:
         raise Conflict(f"Task {was.id} is still being read; change it in a moment.")
-    task = _changed(was, change)
-    columns = tasks.amended(task)
+    task = _apply_edit(was, change)
+    columns = tasks.amended_columns(task)
     row = tx.one(
         "edit_task",
         columns | {"priority": task.priority, "queue": QUEUE[task.priority], "now": rows.ms(now)},
@@ -171,7 +171,7 @@ def readdress(tx: Tx, review_id: ReviewId, to: Delivery, by: str, now: datetime)
     own = to.content if to.content is not None and not review.about_reply else first.content
     sent = Delivery(to.channel, to.recipient, own, id=first.id)
     task = replace(was, delivery=(sent,))
-    row = tx.one("readdress_task", tasks.amended(task) | {"now": rows.ms(now)})
+    row = tx.one("readdress_task", tasks.amended_columns(task) | {"now": rows.ms(now)})
     if row is None:
         raise Conflict(f"Task {was.id} is {was.status}; its text cannot go elsewhere any more.")
     tasks.replace_deliveries(tx, task)
@@ -184,7 +184,7 @@ def readdress(tx: Tx, review_id: ReviewId, to: Delivery, by: str, now: datetime)
     return tasks.get(tx, task.id)
 
 
-def _changed(task: Task, change: Edit) -> Task:
+def _apply_edit(task: Task, change: Edit) -> Task:
     check_moment(change.scheduled_for, "scheduled_for")
     fields = asdict(change)
     changed = replace(task, **{name: value for name, value in fields.items() if value is not None})

@@ -143,7 +143,7 @@ def finish(  # noqa: PLR0913 - a guarded write names what it guards
         task.check_move(end.to, end.by)
     if end.to in TERMINAL:
         deliveries.doubt_unsettled(tx, task, now)
-    row = tx.one("finish_task", _finished(task, lease, end, now))
+    row = tx.one("finish_task", _ending_columns(task, lease, end, now))
     if row is None:
         raise LeaseLost(task.id, lease.number)
     runs.end(tx, lease, leg_at, now, end.outcome, end.note)
@@ -182,7 +182,7 @@ def _go_on_if_switched_on(tx: Tx, review: Review, leg_at: datetime, now: datetim
 
 
 def _tell_end(tx: Tx, task: Task, lease: Lease, end: Ending, n: int, now: datetime) -> None:
-    tx = _as_wished(tx, task, end)
+    tx = _attribute_pause(tx, task, end)
     data: dict[str, Json] = {"outcome": end.outcome, "run": lease.run_id}
     if end.note:
         data["note"] = end.note
@@ -203,7 +203,7 @@ def _tell_end(tx: Tx, task: Task, lease: Lease, end: Ending, n: int, now: dateti
         events.append(tx, task.id, n, NewEvent(EventKind.TASK_MOVED, end.by, data), now)
 
 
-def _as_wished(tx: Tx, task: Task, end: Ending) -> Tx:
+def _attribute_pause(tx: Tx, task: Task, end: Ending) -> Tx:
     """Attribute a pause that an agent requested to the agent."""
     if end.by is not Actor.OWNER:
         return tx
@@ -233,7 +233,9 @@ def _heeding(tx: Tx, task: Task, end: Ending) -> Ending:
     return replace(_DONE if done else _CANCELLED, by=by, round=end.round)
 
 
-def _finished(task: Task, lease: Lease, end: Ending, now: datetime) -> dict[str, str | int | None]:
+def _ending_columns(
+    task: Task, lease: Lease, end: Ending, now: datetime
+) -> dict[str, str | int | None]:
     review = end.review
     resume_to = review.resume_to if review else end.resume_to
     return {

@@ -97,7 +97,7 @@ def weed(tx: Tx, found: Sequence[Notice], now: datetime) -> list[Notice]:
     """Drop what the owner already knows; return the rest."""
     left: list[Notice] = []
     for each in found:
-        why = _known(tx, each, now)
+        why = _reason_to_drop(tx, each, now)
         if why is None:
             left.append(each)
         else:
@@ -107,7 +107,7 @@ def weed(tx: Tx, found: Sequence[Notice], now: datetime) -> list[Notice]:
 
 def is_wanted(tx: Tx, notice: Notice, now: datetime) -> bool:
     """Whether the owner must still be notified."""
-    return _known(tx, notice, now) is None
+    return _reason_to_drop(tx, notice, now) is None
 
 
 def drop(tx: Tx, notice: Notice, why: str) -> None:
@@ -177,7 +177,9 @@ def in_parcel(tx: Tx, parcel: str) -> list[Notice]:
     return [_notice(row) for row in tx.all("list_parcel_notices", {"parcel": parcel})]
 
 
-def paced(tx: Tx, way: str, news: NoticeKind, since: datetime) -> tuple[int, datetime | None]:
+def count_sent_since(
+    tx: Tx, way: str, news: NoticeKind, since: datetime
+) -> tuple[int, datetime | None]:
     """Return how many notices of a kind were sent over a way since a moment, and the last time."""
     asked: Params = {"way": way, "kind": news.value, "since": rows.ms(since)}
     row = rows.found(tx.one("count_paced_notices", asked))
@@ -234,7 +236,7 @@ def receipts(tx: Tx, way: str, review: Review) -> tuple[str, ...]:
 # The digest ---------------------------------------------------------------------------------------
 
 
-def digested(tx: Tx, today: date) -> date | None:
+def last_digest_day(tx: Tx, today: date) -> date | None:
     """Return the day of the last digest.
 
     A day far ahead came from a wrong clock and is ignored, so that it does not suppress later
@@ -256,7 +258,7 @@ def say_digest(
     """Post a digest in a conversation, once per day; posting and recording are one write."""
     if not _digest(tx, day):
         return False
-    place = conversations.called(tx, place.title) or place
+    place = conversations.find_by_title(tx, place.title) or place
     conversations.tell(tx, [(place, turn)], 0, now)
     claim_notices(tx, found, CONVERSATION, turn.content, now)
     settle_notices(tx, found[0].id, NoticeResult(NoticeState.SENT), now)
@@ -264,7 +266,7 @@ def say_digest(
 
 
 def _digest(tx: Tx, day: date) -> bool:
-    last = digested(tx, day)
+    last = last_digest_day(tx, day)
     if last is not None and last >= day:
         return False
     meta.put(tx, _DIGESTED, day.isoformat())
@@ -293,7 +295,7 @@ def prune(tx: Tx, before: datetime) -> int:
 # What the owner knows -----------------------------------------------------------------------------
 
 
-def _known(tx: Tx, each: Notice, now: datetime) -> str | None:
+def _reason_to_drop(tx: Tx, each: Notice, now: datetime) -> str | None:
     """Return why a notice is no longer needed; None if it is."""
     telling = each.telling
     task = tasks.get(tx, telling.task_id) if telling.task_id else None
@@ -301,17 +303,17 @@ def _known(tx: Tx, each: Notice, now: datetime) -> str | None:
         return "Its task was deleted."
     match telling.news:
         case NoticeKind.QUESTION:
-            return _decided(tx, each, now)
+            return _reason_if_decided(tx, each, now)
         case NoticeKind.DONE | NoticeKind.FAILED | NoticeKind.LOST:
             seen = task.seen_at if task else None
             return "You have seen it." if seen and seen >= each.made else None
         case NoticeKind.REFUSED:
-            return _mended(tx, each)
+            return _reason_if_mended(tx, each)
         case NoticeKind.MISSED | NoticeKind.TEST:
             return None
 
 
-def _decided(tx: Tx, each: Notice, now: datetime) -> str | None:
+def _reason_if_decided(tx: Tx, each: Notice, now: datetime) -> str | None:
     event = _event(tx, each)
     if event is None:
         return None
@@ -322,7 +324,7 @@ def _decided(tx: Tx, each: Notice, now: datetime) -> str | None:
     return "You have put it off." if put_off else None
 
 
-def _mended(tx: Tx, each: Notice) -> str | None:
+def _reason_if_mended(tx: Tx, each: Notice) -> str | None:
     event = _event(tx, each)
     data = event.data if event else {}
     held = calendars.get(tx, *(str(data.get(name, "")) for name in ("account", "calendar", "path")))
@@ -333,7 +335,7 @@ def _mended(tx: Tx, each: Notice) -> str | None:
 
 def _event(tx: Tx, each: Notice) -> Event | None:
     seq = each.telling.seq
-    found = events.after(tx, seq - 1, 1) if seq is not None else []
+    found = events.list_after(tx, seq - 1, 1) if seq is not None else []
     return found[0] if found else None
 
 

@@ -322,7 +322,7 @@ def _edit(
         changed = replace(changed, scheduled_for=start.start)
     if changed == task:
         return
-    columns = tasks.amended(changed)
+    columns = tasks.amended_columns(changed)
     columns |= {"priority": changed.priority, "queue": QUEUE[changed.priority], "now": rows.ms(now)}
     row = rows.found(tx.one("edit_task", columns))
     details: JsonMap = {"what": "followed", "why": FOLLOWED, **tasks.task_to_journal(changed)}

@@ -42,7 +42,7 @@ def list_permissions(tx: Tx) -> list[Permission]:
 
 
 @quick
-def on(tx: Tx, channel: str) -> list[Permission]:
+def list_for_channel(tx: Tx, channel: str) -> list[Permission]:
     """Return all permissions for one channel."""
     found = tx.all("list_channel_permissions", {"channel": channel})
     return [rows.value(Permission, row) for row in found]

@@ -79,7 +79,7 @@ def queue_of(agent: object) -> str:
 
 
 @quick
-def unranked(tx: Tx, now: datetime, limit: int) -> list[Task]:
+def list_unranked(tx: Tx, now: datetime, limit: int) -> list[Task]:
     """Return new tasks that wait to be ranked, oldest first."""
     anything = ClaimFilter(limit, {}, suspects=True, ageing=timedelta())
     return tasks.all_with_deliveries(tx, _due(tx, UNRANKED, now, anything))
@@ -253,7 +253,7 @@ def release_leg(tx: Tx, lease: Lease, review_id: ReviewId, why: str, now: dateti
     row = tasks.find_row(tx, lease.task_id)
     if row["worker"] is None or rows.number(row["lease"]) != lease.number:
         return False
-    _free(tx, row, _refused(row, review_id, why), now, outcome="fail", note=why)
+    _free(tx, row, _refusal_review(row, review_id, why), now, outcome="fail", note=why)
     return True
 
 
@@ -300,7 +300,7 @@ def _free(
 
 
 def _poison(row: Row, review_id: ReviewId, crashes: int) -> Review:
-    asked = _asked(row, review_id)
+    asked = _poison_review(row, review_id)
     question = (
         f"Remit died {crashes} times while this task was {asked.resume_to.value}. "
         "It may be the cause. Try it once more?"
@@ -308,12 +308,12 @@ def _poison(row: Row, review_id: ReviewId, crashes: int) -> Review:
     return replace(asked, question=question)
 
 
-def _refused(row: Row, review_id: ReviewId, why: str) -> Review:
+def _refusal_review(row: Row, review_id: ReviewId, why: str) -> Review:
     question = f"The result of this run could not be saved ({why}). Try it once more?"
-    return replace(_asked(row, review_id), question=question)
+    return replace(_poison_review(row, review_id), question=question)
 
 
-def _asked(row: Row, review_id: ReviewId) -> Review:
+def _poison_review(row: Row, review_id: ReviewId) -> Review:
     delivers = rows.word(Status, row["status"]) is Status.DELIVERING
     return Review(
         id=review_id,

@@ -11,7 +11,7 @@ from remit.errors import StoreMoved, StoreNewer
 from remit.model.ids import TaskId
 from remit.model.task import Source, SourceKind
 from remit.store import home
-from remit.store.connection import SqliteTx, as_mapping, connect, trouble
+from remit.store.connection import SqliteTx, connect, row_to_dict, trouble
 from remit.store.database import Tx
 from remit.store.postgres import refuse_without_driver
 
@@ -119,6 +119,6 @@ def _open(path: Path) -> sqlite3.Connection:
 
 def _empty() -> sqlite3.Connection:
     connection = sqlite3.connect(":memory:", isolation_level=None)
-    connection.row_factory = as_mapping
+    connection.row_factory = row_to_dict
     home.migrate(connection)
     return connection

@@ -74,14 +74,14 @@ def look(tx: Tx, some: Sequence[TaskId]) -> list[tuple[Task, IndexedDigest | Non
 
 
 @quick
-def named(tx: Tx, some: Sequence[TaskId]) -> list[Task]:
+def list_by_id(tx: Tx, some: Sequence[TaskId]) -> list[Task]:
     """Return tasks in the order of their ids; missing ones are left out."""
     found = tasks.by_id(tx, some)
     return [found[each] for each in some if each in found]
 
 
 @single
-def completed(tx: Tx, some: Sequence[TaskId]) -> list[Task]:
+def list_completed(tx: Tx, some: Sequence[TaskId]) -> list[Task]:
     """Return the completed ones, as far as a reminder needs them: the sent text is the result."""
     found = {
         row["id"]: _without_deliveries(row)
@@ -169,7 +169,7 @@ def propose(tx: Tx, task_id: TaskId, details: JsonMap, now: datetime) -> bool:
     return True
 
 
-def worded(tx: Tx, text: str, limit: int) -> list[TaskId]:
+def find_by_words(tx: Tx, text: str, limit: int) -> list[TaskId]:
     """Return tasks that share words, or their beginnings, with a text; best first."""
     terms = list(dict.fromkeys(term for group in _groups(tx, text) for term in group))
     if not terms:
@@ -184,7 +184,7 @@ def _groups(tx: Tx, text: str) -> list[list[str]]:
     highest = rows.number(tx.all("highest_task")[0]["highest"] or 0)
     common = min(_RARE, max(_FEW, highest // _SHARE))
     groups: list[tuple[int, list[str]]] = []
-    for word in dict.fromkeys(_folded(text)):
+    for word in dict.fromkeys(_folded_words(text)):
         endings = list(_endings(tx, word))
         hits = _hits(tx, endings, common) if endings else 0
         if 0 < hits <= common:
@@ -212,7 +212,7 @@ def _hits(tx: Tx, terms: Sequence[str], most: int) -> int:
     return rows.number(row["hits"])
 
 
-def _folded(text: str) -> Iterator[str]:
+def _folded_words(text: str) -> Iterator[str]:
     """Yield the words of a text as the index stores them: without case and accents."""
     plain = unicodedata.normalize("NFD", text)
     bare = "".join(letter for letter in plain if not unicodedata.combining(letter))

@@ -36,19 +36,19 @@ def ends(tx: Tx, since: int, span: int) -> tuple[list[Event], int]:
     return [rows.event(row) for row in found], until
 
 
-def named(tx: Tx, task_ids: Sequence[str]) -> dict[str, Task]:
+def tasks_by_id(tx: Tx, task_ids: Sequence[str]) -> dict[str, Task]:
     """Return the existing, undeleted tasks among these, by id."""
     found = tasks.by_id(tx, [TaskId(each) for each in task_ids])
     return {str(task.id): task for task in found.values() if task.deleted_at is None}
 
 
-def ended(tx: Tx, since: datetime, until: datetime, limit: int) -> list[Task]:
+def list_ended(tx: Tx, since: datetime, until: datetime, limit: int) -> list[Task]:
     """Return the tasks that ended in a time span, latest first."""
     span = {"since": rows.ms(since), "until": rows.ms(until), "limit": limit}
     return tasks.all_with_deliveries(tx, tx.all("list_ended_between", span))
 
 
-def unwanted(tx: Tx, since: datetime) -> dict[str, str]:
+def list_unwanted(tx: Tx, since: datetime) -> dict[str, str]:
     """Return lessons that wait, were declined or were reverted, by key, as shown."""
     found = tx.all("list_lesson_reviews", {"since": rows.ms(since)})
     return {str(row["about"]).partition(":")[2]: str(row["evidence"]) for row in found}
@@ -65,7 +65,7 @@ def change(tx: Tx, lesson_change: LessonChange, now: datetime) -> bool:
     return bool(made)
 
 
-def rest(tx: Tx, source: Source, now: datetime) -> None:
+def pause_series_of(tx: Tx, source: Source, now: datetime) -> None:
     """Pause the series that began with a cue, if it is running."""
     row = tx.one("get_task_by_source", {"kind": source.kind.value, "ref": source.ref})
     found = series.get(tx, series.id_of(TaskId(str(row["id"])))) if row else None

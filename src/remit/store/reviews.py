@@ -71,7 +71,7 @@ def decide(
     _check(review, decision)
     _write(tx, review, decision, now)
     if decision.always:
-        permissions.put(tx, _allowed(review), now)
+        permissions.put(tx, _permission_of(review), now)
     if review.about is not None and review.reason is Reason.AMBIGUOUS:
         _settle_delivery(tx, review.about, decision.answer, now)
     task, others = tasks.get(tx, review.task_id), _others_on_card(tx, review)
@@ -216,8 +216,8 @@ def _take_back(tx: Tx, review: Review, now: datetime) -> None:
     """Also take back an "always" that came with the approval."""
     if not _is_send(review) or review.decision is None:
         return
-    allowed = _allowed(review)
-    for each in permissions.on(tx, allowed.channel):
+    allowed = _permission_of(review)
+    for each in permissions.list_for_channel(tx, allowed.channel):
         same = (each.contact, each.address) == (allowed.contact, allowed.address)
         if same and each.given_at == review.decision.decided_at:
             permissions.put(tx, replace(allowed, policy=Policy.ASK), now)
@@ -317,7 +317,7 @@ def _is_send(review: Review) -> bool:
     return (review.about or "").startswith(f"{SEND}:")
 
 
-def _allowed(review: Review) -> Permission:
+def _permission_of(review: Review) -> Permission:
     """Return the permission that "always" stores: this person, channel and shown address."""
     address = (review.about or "").removeprefix(f"{SEND}:")
     return from_json(Permission, json.loads(address))
@@ -333,7 +333,7 @@ def _settle_delivery(tx: Tx, delivery_id: str, answer: ReviewAnswer, now: dateti
 def _send_on(
     tx: Tx, task: Task, review: Review, decision: Decision, due: datetime, now: datetime
 ) -> None:
-    to = _after(task, review, decision.answer)
+    to = _status_after(task, review, decision.answer)
     # The next leg ends it: an unknown message is asked about first, and a decline can be undone.
     waits = due > now and task.status in (Status.NEW, Status.NEEDS_REVIEW)
     asks_first = to is Status.CANCELLED and (has_other_doubts(task, review) or waits)
@@ -377,7 +377,7 @@ def has_other_doubts(task: Task, asked: Review | None) -> bool:
     return any(each.in_doubt and each.id != about for each in task.delivery)
 
 
-def _after(task: Task, review: Review, answer: ReviewAnswer) -> Status:
+def _status_after(task: Task, review: Review, answer: ReviewAnswer) -> Status:
     if answer is ReviewAnswer.DECLINE:
         return Status.CANCELLED
     if task.status in (Status.NEW, Status.PAUSED):

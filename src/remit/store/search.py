@@ -33,7 +33,7 @@ from remit.store.task_filter import (
     conditions,
     leads,
     newest_by_text,
-    probed,
+    probe_words,
 )
 
 __all__ = [
@@ -49,7 +49,7 @@ __all__ = [
     "ids",
     "list_agent_tasks",
     "page",
-    "prepared",
+    "prepare_filter",
     "task_and_question",
 ]
 
@@ -95,7 +95,7 @@ class _Tally(Struct):
         return self.looked > EXACT
 
 
-def prepared(tx: Tx, wanted: TaskFilter) -> TaskFilter:
+def prepare_filter(tx: Tx, wanted: TaskFilter) -> TaskFilter:
     """Return the filter with its words looked up, for repeated use."""
     if wanted.text is None or wanted.words is not None:
         return wanted
@@ -106,7 +106,7 @@ def page(tx: Tx, wanted: TaskFilter) -> TaskPage:
     """Return the matching tasks in the requested order, and the next cursor."""
     if not 1 <= wanted.limit <= MOST:
         raise BadInput(f"limit must lie between 1 and {MOST}.", field="limit")
-    found = _found(tx, prepared(tx, wanted), "tasks.*", wanted.limit + 1)
+    found = _find_rows(tx, prepare_filter(tx, wanted), "tasks.*", wanted.limit + 1)
     shown = tasks.all_with_deliveries(tx, found[: wanted.limit])
     more = len(found) > wanted.limit
     last = _cursor(wanted.sort, found[wanted.limit - 1]) if more else None
@@ -115,7 +115,9 @@ def page(tx: Tx, wanted: TaskFilter) -> TaskPage:
 
 def ids(tx: Tx, wanted: TaskFilter, most: int = EXACT) -> list[TaskId]:
     """Return the ids of all matches, up to a number."""
-    found = _found(tx, prepared(tx, wanted), "tasks.id, tasks.no, tasks.scheduled_for", most)
+    found = _find_rows(
+        tx, prepare_filter(tx, wanted), "tasks.id, tasks.no, tasks.scheduled_for", most
+    )
     return [TaskId(str(row["id"])) for row in found]
 
 
@@ -124,15 +126,17 @@ def count(tx: Tx, wanted: TaskFilter) -> TaskCount:
 
     Beyond the counted number the parts cover only the newest.
     """
-    plain = prepared(tx, replace(wanted, before=None, sort=SortOrder.NEWEST))
+    plain = prepare_filter(tx, replace(wanted, before=None, sort=SortOrder.NEWEST))
     everywhere = replace(plain, statuses=(), asks=False)
     parts = (
-        _of_all(tx) if everywhere == TaskFilter(limit=wanted.limit) else _counted(tx, everywhere)
+        _of_all(tx)
+        if everywhere == TaskFilter(limit=wanted.limit)
+        else _count_matches(tx, everywhere)
     )
-    asking = _counted(tx, replace(everywhere, asks=True)) if parts.is_cut else parts
+    asking = _count_matches(tx, replace(everywhere, asks=True)) if parts.is_cut else parts
     by_status, asked = parts.by_status, parts
     if plain.asks or (plain.statuses and parts.is_cut):
-        asked = _counted(tx, plain)
+        asked = _count_matches(tx, plain)
         by_status = by_status if plain.asks else by_status | asked.by_status
     elif plain.statuses:
         asked = _Tally({each: by_status.get(each, 0) for each in plain.statuses})
@@ -150,11 +154,11 @@ def count(tx: Tx, wanted: TaskFilter) -> TaskCount:
 def _of_all(tx: Tx) -> _Tally:
     """Count all tasks, each number along its own index."""
     planned = tx.all("count_planned", {"most": EXACT + 1})[0]["tasks"]
-    asks = _counted(tx, TaskFilter(asks=True)).total
+    asks = _count_matches(tx, TaskFilter(asks=True)).total
     return _Tally(tasks.counts(tx, EXACT + 1), asks, rows.number(planned))
 
 
-def _counted(tx: Tx, wanted: TaskFilter) -> _Tally:
+def _count_matches(tx: Tx, wanted: TaskFilter) -> _Tally:
     """Count the matches, up to one more than `EXACT`."""
     found = _Tally()
     for lead in _rarest(tx, wanted):
@@ -178,25 +182,27 @@ def _tally(tx: Tx, wanted: TaskFilter, lead: ListIndex) -> tuple[str, dict[str, 
         sql = f"SELECT {columns} FROM {lead.tables} AND {' AND '.join(where)}"  # noqa: S608
         params |= lead.params
     else:
-        sql, params = _composed(tx, wanted, lead, columns, EXACT + 1)
+        sql, params = _compose_page(tx, wanted, lead, columns, EXACT + 1)
     asks = "COUNT(CASE WHEN asks THEN 1 END)"
     counted_columns = f"status, COUNT(*) AS n, {asks} AS asks, {_PLANNED} AS planned"
     return f"SELECT {counted_columns} FROM ({sql}) GROUP BY status", params  # noqa: S608
 
 
-def _found(tx: Tx, wanted: TaskFilter, columns: str, most: int) -> list[Row]:
+def _find_rows(tx: Tx, wanted: TaskFilter, columns: str, most: int) -> list[Row]:
     match wanted.sort:
         case SortOrder.NEWEST:
             return _newest(tx, wanted, columns, most)
         case SortOrder.DUE:
             return _due(tx, wanted, columns, most)
         case SortOrder.UPDATED:  # pragma: no branch - there is no other
-            return _updated(tx, wanted, columns, most)
+            return _list_by_update(tx, wanted, columns, most)
 
 
 def _newest(tx: Tx, wanted: TaskFilter, columns: str, most: int) -> list[Row]:
     ways = _rarest(tx, wanted)
-    found = [row for lead in ways for row in tx.ask(*_composed(tx, wanted, lead, columns, most))]
+    found = [
+        row for lead in ways for row in tx.ask(*_compose_page(tx, wanted, lead, columns, most))
+    ]
     if len(ways) > 1:
         found.sort(key=lambda row: -rows.number(row["no"]))
     return found[:most]
@@ -208,24 +214,24 @@ def _due(tx: Tx, wanted: TaskFilter, columns: str, most: int) -> list[Row]:
     if ways == (WHOLE,) or (
         search_words and search_words.is_common and ways == (by_text(search_words),)
     ):
-        ways = (probed(PLANNED, search_words) if search_words else PLANNED,)
+        ways = (probe_words(PLANNED, search_words) if search_words else PLANNED,)
     elif search_words is None and _size(tx, ways, FEW) >= FEW:
         ways = (PLANNED,)
     found: list[Row] = []
     for lead in ways:
         timed = replace(lead, where=(*lead.where, *PLANNED.where), order=PLANNED.order)
-        found += tx.ask(*_composed(tx, wanted, timed, columns, most))
+        found += tx.ask(*_compose_page(tx, wanted, timed, columns, most))
     found.sort(key=lambda row: (rows.number(row["scheduled_for"]), rows.number(row["no"])))
     return found[:most]
 
 
-def _updated(tx: Tx, wanted: TaskFilter, columns: str, most: int) -> list[Row]:
+def _list_by_update(tx: Tx, wanted: TaskFilter, columns: str, most: int) -> list[Row]:
     """List along the journal, by each task's last entry; few rows are sorted instead."""
     columns = f"{columns}, events.seq"
     ways = _rarest(tx, wanted)
     if _is_long(tx, wanted, ways):
-        journal = probed(JOURNAL, wanted.words) if wanted.words else JOURNAL
-        return tx.ask(*_composed(tx, wanted, journal, columns, most))
+        journal = probe_words(JOURNAL, wanted.words) if wanted.words else JOURNAL
+        return tx.ask(*_compose_page(tx, wanted, journal, columns, most))
     if wanted.words and ways == (by_text(wanted.words),):
         ways = (newest_by_text(wanted.words, EXACT),)
     found: list[Row] = []
@@ -237,7 +243,7 @@ def _updated(tx: Tx, wanted: TaskFilter, columns: str, most: int) -> list[Row]:
             order=JOURNAL.order,
             key=JOURNAL.key,
         )
-        found += tx.ask(*_composed(tx, wanted, narrow, columns, most))
+        found += tx.ask(*_compose_page(tx, wanted, narrow, columns, most))
     found.sort(key=lambda row: -rows.number(row["seq"]))
     return found[:most]
 
@@ -266,7 +272,7 @@ def _with_words(
         return (by_text(search_words),)
     size, way = min(((_size(tx, way, FEW), way) for way in ways), key=lambda each: each[0])
     if search_words.terms is not None and size * search_words.terms < FEW:
-        return tuple(probed(lead, search_words) for lead in way)
+        return tuple(probe_words(lead, search_words) for lead in way)
     return (by_text(search_words, way if size < FEW else ()),)
 
 
@@ -280,13 +286,13 @@ def _size(tx: Tx, way: Sequence[ListIndex], most: int) -> int:
     return found
 
 
-def _composed(
+def _compose_page(
     tx: Tx, wanted: TaskFilter, lead: ListIndex, columns: str, most: int
 ) -> tuple[str, dict[str, Cell]]:
     where, params = conditions(wanted)
     params |= lead.params | {"most": most}
     if wanted.before is not None:
-        condition, place = _after(tx, wanted.sort, wanted.before, lead)
+        condition, place = _condition_after(tx, wanted.sort, wanted.before, lead)
         where.append(condition)
         params |= place
     sql = (
@@ -296,7 +302,9 @@ def _composed(
     return sql, params
 
 
-def _after(tx: Tx, sort: SortOrder, cursor: str, lead: ListIndex) -> tuple[str, dict[str, Cell]]:
+def _condition_after(
+    tx: Tx, sort: SortOrder, cursor: str, lead: ListIndex
+) -> tuple[str, dict[str, Cell]]:
     """Return the condition for everything after the previous page."""
     if sort is SortOrder.NEWEST:
         return f"{lead.key} < :before", {"before": tasks.find_row(tx, TaskId(cursor))["no"]}

@@ -149,10 +149,10 @@ class Secrets:
         with self._held():
             if not self._in_ring() or self._ring is None:
                 return
-            text = _asked(self._ring.get_password, self._user)
+            text = _ask_keyring(self._ring.get_password, self._user)
             write_atomic(self._file, text or "{}\n", mode=PRIVATE)
             if text is not None:
-                _asked(self._ring.delete_password, self._user)
+                _ask_keyring(self._ring.delete_password, self._user)
 
     def __repr__(self) -> str:
         return f"Secrets(in {self.where})"
@@ -177,13 +177,13 @@ class Secrets:
 
     def _read(self) -> Mapping[str, str]:
         if self._in_ring() and self._ring is not None:
-            return _parsed(_asked(self._ring.get_password, self._user), self.where)
-        return _parsed(_content(self._file), self.where)
+            return _parse_secrets(_ask_keyring(self._ring.get_password, self._user), self.where)
+        return _parse_secrets(_content(self._file), self.where)
 
     def _write(self, secrets: Mapping[str, str]) -> None:
         text = json.dumps(secrets, ensure_ascii=False, indent=1, sort_keys=True)
         if self._in_ring() and self._ring is not None:
-            _asked(self._ring.set_password, self._user, text)
+            _ask_keyring(self._ring.set_password, self._user, text)
         else:
             write_atomic(self._file, text + "\n", mode=PRIVATE)
 
@@ -194,7 +194,7 @@ class Secrets:
             yield
 
 
-def _asked(ask: Callable[..., T], *words: str) -> T:
+def _ask_keyring(ask: Callable[..., T], *words: str) -> T:
     """Ask the keyring; raise a sentence for the operator if it does not open."""
     try:
         return ask(SERVICE, *words)
@@ -252,7 +252,7 @@ def _unsafe(path: Path, found: os.stat_result) -> str | None:
     return None
 
 
-def _parsed(text: str | None, where: str) -> Mapping[str, str]:
+def _parse_secrets(text: str | None, where: str) -> Mapping[str, str]:
     found: object = {}
     try:
         found = json.loads(text or "{}")

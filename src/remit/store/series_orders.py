@@ -258,7 +258,7 @@ def slots_of_series(
     known = series.get(tx, series_id) if any(row["slots"] != 1 for row in skips) else None
     for row in sorted(skips, key=lambda each: -rows.number(each["slots"])):
         # A record of a single slot comes last and overrides the others.
-        for at in _passed(row, known.repeats if known else None, since, until, limit):
+        for at in _passed_slots(row, known.repeats if known else None, since, until, limit):
             found[at] = Slot(series_id, at, rows.word(SlotFate, row["fate"]), str(row["why"]))
     for row in tx.all("list_ledger_tasks", {**span, "limit": limit}):
         at = rows.parse_time(row["slot_at"])
@@ -278,7 +278,7 @@ def latest(tx: Tx, series_id: SeriesId, now: datetime, count: int) -> list[Slot]
     return slots_of_series(tx, series_id, since, now + _INSTANT, _LEDGER_FAR)[-count:]
 
 
-def _passed(
+def _passed_slots(
     row: Row, repeats: Repeats | None, since: datetime, until: datetime, limit: int
 ) -> Iterator[datetime]:
     first, last = rows.parse_time(row["from_at"]), rows.parse_time(row["upto_at"])

@@ -94,10 +94,10 @@ def look_back(tx: Tx, task: Task) -> SessionHistory:
         },
     )
     shared = SessionHistory(
-        _runs(tx, found), summary, owner_statements(tx, task), _reported(tx, task)
+        _runs(tx, found), summary, owner_statements(tx, task), _list_reported(tx, task)
     )
-    vouched = _vouched(tx, task.session_id)
-    return shared if vouched is None else _trusted(shared, vouched)
+    vouched = _vouched_until(tx, task.session_id)
+    return shared if vouched is None else _mark_vouched(shared, vouched)
 
 
 def _sees_all(tx: Tx, task: Task) -> bool:
@@ -126,12 +126,12 @@ def vouch(tx: Tx, task_id: TaskId, now: datetime) -> Task:
     return tasks.get(tx, task_id)
 
 
-def _vouched(tx: Tx, session_id: SessionId) -> datetime | None:
+def _vouched_until(tx: Tx, session_id: SessionId) -> datetime | None:
     found = meta.get(tx, _VOUCHED + session_id)
     return rows.parse_time(int(found)) if found else None
 
 
-def _trusted(shared: SessionHistory, upto: datetime) -> SessionHistory:
+def _mark_vouched(shared: SessionHistory, upto: datetime) -> SessionHistory:
     """Return the history with everything vouched for marked as the owner's."""
     own, summary = Taint.OWNER, shared.summary
     if summary is not None and summary.upto[0] <= upto:
@@ -244,7 +244,7 @@ def owner_statements(tx: Tx, task: Task) -> tuple[OwnerStatement, ...]:
     return tuple(statements.values())[:MOST_SAID]
 
 
-def _reported(tx: Tx, task: Task) -> tuple[ReportedMessage, ...]:
+def _list_reported(tx: Tx, task: Task) -> tuple[ReportedMessage, ...]:
     found = tx.all(
         "list_reported", {"session": task.session_id, "task": task.id, "limit": MOST_REPORTED}
     )

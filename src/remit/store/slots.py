@@ -123,7 +123,7 @@ def may_begin(tx: Tx, row: Row, now: datetime) -> bool:
         return True
     if tx.one("find_overlapped", {"series": series_id, "slot": slot}) is None:
         return True
-    task_id, left = TaskId(str(row["id"])), _one(rows.parse_time(slot), AT_WORK)
+    task_id, left = TaskId(str(row["id"])), _single_skip(rows.parse_time(slot), AT_WORK)
     _leave_out(tx, SeriesId(str(series_id)), task_id, str(row["status"]), left, now)
     return False
 
@@ -139,7 +139,7 @@ def stopping(tx: Tx, series_id: SeriesId) -> list[Task]:
     return [rows.task(row) for row in tx.all("list_stopping_slots", {"series": series_id})]
 
 
-def skipped(tx: Tx, series_id: SeriesId, limit: int = 100) -> list[SkippedSlots]:
+def list_skipped(tx: Tx, series_id: SeriesId, limit: int = 100) -> list[SkippedSlots]:
     """Return the skipped slots, newest first."""
     found = tx.all("list_skips", {"series": series_id, "limit": limit})
     return [
@@ -197,12 +197,15 @@ def _pass_over_old(
 ) -> list[datetime]:
     """Skip unbegun occurrences that are too old, and record why. Return their slots."""
     before = step.before or step.latest
-    wanted = _wanted(series_id, rows.ms(before), now, restored=step.asks)
+    wanted = _slot_params(series_id, rows.ms(before), now, restored=step.asks)
     why, fate = (ASLEEP, SlotFate.MISSED) if step.missed else (NOT_BEGUN, SlotFate.SKIPPED)
     why = BEFORE_RESTORE if step.asks else why
     passed: list[datetime] = []
     for row in _unbegun(tx, wanted)[step.keeps :]:
-        task_id, left = TaskId(str(row["task"])), _one(rows.parse_time(row["slot_at"]), why, fate)
+        task_id, left = (
+            TaskId(str(row["task"])),
+            _single_skip(rows.parse_time(row["slot_at"]), why, fate),
+        )
         _leave_out(tx, series_id, task_id, str(row["status"]), left, now)
         passed.append(left.first)
     return passed
@@ -220,7 +223,7 @@ def _ask(tx: Tx, step: SeriesAdvance, passed: Sequence[datetime]) -> None:
         )
 
 
-def _wanted(
+def _slot_params(
     series_id: SeriesId, slot: int, now: datetime, *, restored: bool = False
 ) -> dict[str, Cell]:
     return {"series": series_id, "slot": slot, "now": rows.ms(now), "restored": restored}
@@ -237,9 +240,9 @@ def _meet(tx: Tx, series_id: SeriesId, step: SeriesAdvance, now: datetime) -> No
             if row["wish"] in (None, "pause"):
                 moves.cancel(tx, TaskId(str(row["id"])), now)
     elif found:
-        for row in _unbegun(tx, _wanted(series_id, slot + 1, now))[:1]:
+        for row in _unbegun(tx, _slot_params(series_id, slot + 1, now))[:1]:
             if row["slot_at"] == slot:
-                task_id, left = TaskId(str(row["task"])), _one(step.latest, AT_WORK)
+                task_id, left = TaskId(str(row["task"])), _single_skip(step.latest, AT_WORK)
                 _leave_out(tx, series_id, task_id, str(row["status"]), left, now)
 
 
@@ -257,7 +260,7 @@ def _leave_out(
     write_skip(tx, series_id, skipped, now)
 
 
-def _one(at: datetime, why: str, fate: SlotFate = SlotFate.SKIPPED) -> SkippedSlots:
+def _single_skip(at: datetime, why: str, fate: SlotFate = SlotFate.SKIPPED) -> SkippedSlots:
     return SkippedSlots(at, at, 1, why, fate)
 
 

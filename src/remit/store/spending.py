@@ -109,7 +109,7 @@ def of_all(tx: Tx, since: int) -> Usage:
     return _usage(tx.one("sum_spending", {"since": since}))
 
 
-def between(tx: Tx, since: datetime, until: datetime) -> Usage:
+def usage_between(tx: Tx, since: datetime, until: datetime) -> Usage:
     """Return everything used and reserved in a time span."""
     span = {"since": rows.ms(since), "until": rows.ms(until)}
     return _usage(tx.one("sum_spending_between", span))
@@ -117,7 +117,7 @@ def between(tx: Tx, since: datetime, until: datetime) -> Usage:
 
 def _over(tx: Tx, task: Task | None, wanted: Usage, limit: SpendingLimit) -> OverLimit | None:
     unit, since = limit.unit, rows.ms(limit.since) if limit.since else 0
-    used, want = unit.amount(_used(tx, task, limit.scope, since)), unit.amount(wanted)
+    used, want = unit.amount(_usage_of_scope(tx, task, limit.scope, since)), unit.amount(wanted)
     if used + want <= limit.most:
         return None
     if task is None:
@@ -132,7 +132,7 @@ def _over(tx: Tx, task: Task | None, wanted: Usage, limit: SpendingLimit) -> Ove
     return OverLimit(limit, used, limit.most + more)
 
 
-def _used(tx: Tx, task: Task | None, scope: LimitScope, since: int) -> Usage:
+def _usage_of_scope(tx: Tx, task: Task | None, scope: LimitScope, since: int) -> Usage:
     if scope is LimitScope.DAY or task is None:
         return of_all(tx, since)
     if scope is LimitScope.SERIES:

@@ -163,7 +163,7 @@ def newest_by_text(words: SearchWords, most: int, join: str = "CROSS JOIN") -> L
     return ListIndex(tables, params={"text": words.match, "hits": most})
 
 
-def probed(lead: ListIndex, words: SearchWords) -> ListIndex:
+def probe_words(lead: ListIndex, words: SearchWords) -> ListIndex:
     """Read along another index and probe each task for the words."""
     return replace(
         lead,

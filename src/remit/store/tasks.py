@@ -34,13 +34,13 @@ def admit(tx: Tx, task: Task) -> Task:
         return with_deliveries(tx, rows.found(tx.one("get_task_by_source", source)))
     for n, delivery in enumerate(task.delivery):
         tx.run("insert_delivery", _delivery_columns(task, n, delivery))
-    events.append(tx, task.id, 1, _created(task), task.created_at)
+    events.append(tx, task.id, 1, _creation_event(task), task.created_at)
     return _begun(tx, task) if _comes_back(task) else task
 
 
 def amend(tx: Tx, task: Task, now: datetime) -> None:
     """Store what an answer made of a task that has not begun, with the whole new plan."""
-    row = tx.one("amend_task", amended(task) | {"now": rows.ms(now)})
+    row = tx.one("amend_task", amended_columns(task) | {"now": rows.ms(now)})
     if row is None:
         raise Conflict(f"Task {task.id} has begun; what it asked about is settled.")
     replace_deliveries(tx, task)
@@ -72,7 +72,7 @@ def read(tx: Tx, task: Task, now: datetime) -> Row | None:
     return row
 
 
-def amended(task: Task) -> dict[str, str | int | None]:
+def amended_columns(task: Task) -> dict[str, str | int | None]:
     """Return the columns that may change before a task begins."""
     columns = _columns(task)
     return {name: columns[name] for name in _AMENDED}
@@ -222,7 +222,7 @@ def _delivery_columns(task: Task, n: int, delivery: Delivery) -> dict[str, str |
     }
 
 
-def _created(task: Task) -> NewEvent:
+def _creation_event(task: Task) -> NewEvent:
     data: JsonMap = {"source": f"{task.source.kind}:{task.source.ref}", **task_to_journal(task)}
     data |= {"context": task.context, "priority": task.priority.value if task.rule else None}
     return NewEvent(EventKind.TASK_CREATED, Actor.INTAKE, {k: v for k, v in data.items() if v})
@@ -235,11 +235,11 @@ def task_to_journal(task: Task) -> JsonMap:
         "instructions": task.instructions,
         "scheduledFor": to_json(task.scheduled_for),
         "work": list[Json](item.description for item in task.work),
-        "delivery": [_planned(delivery) for delivery in task.delivery],
+        "delivery": [_delivery_to_journal(delivery) for delivery in task.delivery],
     }
 
 
-def _planned(delivery: Delivery) -> Json:
+def _delivery_to_journal(delivery: Delivery) -> Json:
     return {
         "id": delivery.id,
         "channel": delivery.channel,
@@ -302,11 +302,11 @@ def _planned_or_ended(row: Row) -> tuple[int, int]:
 def statuses_of(tx: Tx, task_ids: Sequence[TaskId]) -> list[TaskState]:
     """Return the state of the existing ones among some tasks, in the given order."""
     named = tx.all("list_task_statuses", {"tasks": json.dumps(task_ids)})
-    found = {str(row["id"]): _standing(row) for row in named}
+    found = {str(row["id"]): _task_state(row) for row in named}
     return [found[each] for each in dict.fromkeys(task_ids) if each in found]
 
 
-def _standing(row: Row) -> TaskState:
+def _task_state(row: Row) -> TaskState:
     wish = rows.text(row["wish"])
     return TaskState(
         id=TaskId(str(row["id"])),

@@ -30,9 +30,9 @@ def find_owner_zone(
     for name, since in (
         (named, "from the settings"),
         (environ.get("TZ", "").removeprefix(":"), "from the variable TZ"),
-        (_linked(localtime), "from this machine"),
+        (_linked_zone(localtime), "from this machine"),
     ):
-        zone = _known(name)
+        zone = _find_zone(name)
         if zone is not None:
             return OwnerZone(zone, since)
     return OwnerZone(ZoneInfo("UTC"), "for this machine names none")
@@ -45,7 +45,7 @@ def show_moment(moment: datetime, zone: ZoneInfo) -> str:
     return f"{local:%a %Y-%m-%d %H:%M} {offset[:3]}:{offset[3:5]} ({zone.key})"
 
 
-def _linked(localtime: str | PathLike[str]) -> str:
+def _linked_zone(localtime: str | PathLike[str]) -> str:
     """Return the zone that /etc/localtime links to, if it is a link."""
     try:
         parts = realpath(localtime, strict=True).split("/")
@@ -56,7 +56,7 @@ def _linked(localtime: str | PathLike[str]) -> str:
     return "/".join(parts[parts.index(_FOLDER) + 1 :])
 
 
-def _known(name: str) -> ZoneInfo | None:
+def _find_zone(name: str) -> ZoneInfo | None:
     try:
         return ZoneInfo(name) if name else None
     except (ZoneInfoNotFoundError, ValueError, OSError):

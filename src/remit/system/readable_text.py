@@ -31,7 +31,7 @@ def page_text(html: bytes, url: str, charset: str) -> str:
     import trafilatura  # noqa: PLC0415 - only for the process that reads a page
     from trafilatura.utils import decode_file  # noqa: PLC0415
 
-    page = _decoded(html, charset) or decode_file(html)
+    page = _decode_page(html, charset) or decode_file(html)
     if "<body" not in page.lower():  # else the extractor takes it for no page
         page = f"<html><body>{page}</body></html>"
     about = trafilatura.extract_metadata(page, default_url=url)
@@ -50,7 +50,7 @@ def page_text(html: bytes, url: str, charset: str) -> str:
     return "\n".join([*filter(None, head), "", body]).strip()
 
 
-def _decoded(html: bytes, charset: str) -> str | None:
+def _decode_page(html: bytes, charset: str) -> str | None:
     """Return the page as text if the server said how it is encoded; else the extractor guesses."""
     try:
         return html.decode(charset, "replace") if charset else None

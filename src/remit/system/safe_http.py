@@ -57,16 +57,16 @@ async def resolve_address(
     if isinstance(spot, BlockedAddress):
         return spot
     if spot.literal is not None:
-        return _checked(spot, [str(spot.literal)], private=private)
+        return _check_addresses(spot, [str(spot.literal)], private=private)
     try:
         async with asyncio.timeout(seconds):
             found = await resolve(spot.host, spot.port)
     except (OSError, UnicodeError) as error:
         return UnresolvedAddress(f"the name was not found ({type(error).__name__})")
-    return _checked(spot, found, private=private)
+    return _check_addresses(spot, found, private=private)
 
 
-def _checked(
+def _check_addresses(
     spot: AddressForm, found: Sequence[str], *, private: bool
 ) -> ResolvedAddress | BlockedAddress | UnresolvedAddress:
     """Refuse all if one address is bad: an honest name does not mix such places."""

@@ -122,7 +122,7 @@ async def _page(url: str, answer: httpx2.Response, limits: WebLimits) -> WebPage
     kind = kind.strip().lower()
     if (wrong := _unreadable(kind)) is not None:
         return WebFailure(wrong)
-    body = _unpacked(await answer.aread(), limits.max_bytes)
+    body = _unpack_body(await answer.aread(), limits.max_bytes)
     charset = more.partition("charset=")[2].strip("\"' ")
     text = await _text(body, charset, url if kind in _HTML else "", limits.seconds)
     return WebPage(url, text, len(body)) if text else WebFailure("The page holds no readable text.")
@@ -136,7 +136,7 @@ def _unreadable(kind: str) -> str | None:
     return f"That is {kind[:60] or 'something'}, not text; only pages and texts are read."
 
 
-def _unpacked(body: bytes, most: int) -> bytes:
+def _unpack_body(body: bytes, most: int) -> bytes:
     """Return a body that was compressed although nobody asked for it, up to the limit."""
     if not body.startswith(_GZIP):
         return body

@@ -247,7 +247,7 @@ class World:
     async def __aenter__(self) -> Self:
         if not self._settings.store.url:
             provide_database(self._settings.database_file)
-        self.app = await self._stack.enter_async_context(self._opened())
+        self.app = await self._stack.enter_async_context(self._open_app())
         self._stack.push_async_callback(self._stop)
         await self.app.repeater.start()
         await self.app.engine.start()
@@ -257,7 +257,7 @@ class World:
     async def __aexit__(self, *_: object) -> None:
         await self._stack.aclose()
 
-    def _opened(self) -> AbstractAsyncContextManager[App]:
+    def _open_app(self) -> AbstractAsyncContextManager[App]:
         return opened(
             self._settings,
             clock=self.clock,

@@ -131,7 +131,7 @@ def part_of(content: str, pattern: str) -> str:
         return content
     if pattern.startswith("/") and content.lstrip()[:1] in ("{", "["):
         try:
-            return json.dumps(_pointed(json.loads(content), pattern), sort_keys=True)
+            return json.dumps(_follow_pointer(json.loads(content), pattern), sort_keys=True)
         except (ValueError, RecursionError):
             return ""
     import re2  # noqa: PLC0415 - as above
@@ -142,7 +142,7 @@ def part_of(content: str, pattern: str) -> str:
     return str(found.group(1) if found.groups() else found.group(0))
 
 
-def _pointed(value: Json, pointer: str) -> Json:
+def _follow_pointer(value: Json, pointer: str) -> Json:
     """Return what a JSON pointer (RFC 6901) points at; None if there is nothing."""
     for name in pointer.split("/")[1:]:
         key = name.replace("~1", "/").replace("~0", "~")

@@ -84,7 +84,7 @@ class FolderWatch(LoopGroup):
 
     async def look(self) -> int:
         """Take in every file unchanged since the last look; return how many were new."""
-        rested = await asyncio.to_thread(self._rested)
+        rested = await asyncio.to_thread(self._files_at_rest)
         new = left = 0
         for name, stamp in rested:
             found = await asyncio.to_thread(opened, self._folder, name)
@@ -130,9 +130,9 @@ class FolderWatch(LoopGroup):
                 self._why = why
             await self._clock.sleep(self._folder.poll)
 
-    def _rested(self) -> list[tuple[str, _Stamp]]:
+    def _files_at_rest(self) -> list[tuple[str, _Stamp]]:
         """Return the files that did not change since the last look and were not taken yet."""
-        now = dict(_listed(Path(self._folder.path)))
+        now = dict(_list_files(Path(self._folder.path)))
         before, self._seen = self._seen, now
         self._taken = {name: stamp for name, stamp in self._taken.items() if name in now}
         return [
@@ -208,7 +208,7 @@ def cue(kept: StoredCue, folder: FolderSettings) -> Cue:
     )
 
 
-def _listed(path: Path) -> Iterator[tuple[str, _Stamp]]:
+def _list_files(path: Path) -> Iterator[tuple[str, _Stamp]]:
     with os.scandir(path) as entries:
         for entry in entries:
             if entry.name.startswith(".") or entry.name.endswith(_ENDS):
@@ -225,4 +225,4 @@ def _text(raw: bytes) -> str:
         text = ""
     if "\0" in text or not text.strip():
         return f"[No text: {len(raw):,} bytes.]"
-    return outside_text.bounded(text)
+    return outside_text.bound_text(text)

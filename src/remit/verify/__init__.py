@@ -52,7 +52,7 @@ class Verifier:
     async def verify(self, task: Task, plan: Plan, evidence: Evidence) -> Verdict:
         """Check every criterion; one that cannot be checked fails."""
         criteria = plan.contract.criteria if plan.contract else ()
-        found = tuple([await self._timed(task, each, evidence) for each in criteria])
+        found = tuple([await self._check_timed(task, each, evidence) for each in criteria])
         return Verdict(found, self._now())
 
     async def late(
@@ -64,10 +64,10 @@ class Verifier:
             why = self._lacks(each.activity)
             lacking = Finding(each.activity, Result.SKIPPED, why)
             now = replace(each, timing=Timing.IMMEDIATE)
-            found.append(lacking if why else await self._timed(task, now, evidence))
+            found.append(lacking if why else await self._check_timed(task, now, evidence))
         return tuple(found)
 
-    async def _timed(self, task: Task, criterion: Criterion, evidence: Evidence) -> Finding:
+    async def _check_timed(self, task: Task, criterion: Criterion, evidence: Evidence) -> Finding:
         began = self._now()
         found = await self._check(task, criterion, evidence)
         ended = found.ended_at or self._now()

@@ -84,13 +84,13 @@ class Suite:
             return await judge.maybe_intended(first)
         if first.result is Result.PASS and not self._terms.whole:
             return first
-        return _joined(await self._whole(judge, work, way), first, sentence)
+        return _join_outcomes(await self._run_whole_suite(judge, work, way), first, sentence)
 
     def forget(self) -> None:
         """Run the whole suite again at the next request."""
         self._wholes.clear()
 
-    async def _whole(
+    async def _run_whole_suite(
         self, judge: SuiteJudge, work: ComparedWork, way: CheckCommand
     ) -> CheckOutcome:
         key = await asyncio.to_thread(_stamp, work, way)
@@ -99,7 +99,7 @@ class Suite:
         return self._wholes[key]
 
 
-def _joined(whole: CheckOutcome, first: CheckOutcome, sentence: str) -> CheckOutcome:
+def _join_outcomes(whole: CheckOutcome, first: CheckOutcome, sentence: str) -> CheckOutcome:
     """Return the result of the whole suite; if it cannot finish, that of the first run."""
     if whole.result is not Result.SKIPPED:
         return replace(whole, note=" ".join(filter(None, (whole.note, sentence))))
@@ -113,10 +113,10 @@ def files_named_by(pattern: str | None, changed: Collection[str]) -> tuple[str, 
     if pattern is None:
         return tuple(changed)
     wanted = _letters(pattern)
-    return tuple(name for name in changed if wanted in _called(name))
+    return tuple(name for name in changed if wanted in _subject_names(name))
 
 
-def _called(name: str) -> set[str]:
+def _subject_names(name: str) -> set[str]:
     folder, last = posixpath.split(name)
     stem = re.sub(r"^test_|[_.-](?:test|spec)$", "", last.partition(".")[0])
     above = posixpath.basename(folder), posixpath.basename(posixpath.dirname(folder))
@@ -275,7 +275,7 @@ class CommandCheck:
                 await self._new(argv, work, ended, way.folder),
             )
         if new == ():
-            return CheckOutcome(Result.PASS, note=_as_before(name, ended))
+            return CheckOutcome(Result.PASS, note=_unchanged_sentence(name, ended))
         if new:
             why = "\n".join((*new[:_MAX_NEW], f"{why}; {len(new)} of its complaints are new"))
         text = output_excerpt(why, self._redact(ended.output))
@@ -329,6 +329,6 @@ def _diagnostics(output: str) -> list[tuple[tuple[str, ...], str]]:
     return [(tuple(filter(None, match.groups())), line) for match, line in found if match]
 
 
-def _as_before(name: str, ended: SandboxResult) -> str:
+def _unchanged_sentence(name: str, ended: SandboxResult) -> str:
     count = len(_diagnostics(ended.output))
     return f"{name} complains of {count} things, as it did before the work; none is new."

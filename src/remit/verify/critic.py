@@ -276,7 +276,7 @@ def read_opinion(
     reply: str, rubric: Rubric, sheet: ExhibitSheet, fence: str
 ) -> CriticOpinion | None:
     """Return the judgement in an answer; None if it is none, or shows no sign of reading."""
-    answer = _parsed(reply)
+    answer = _parse_opinion(reply)
     if answer is None or answer.fence != fence:
         return None
     points = answer.rules
@@ -289,7 +289,7 @@ def read_opinion(
     return answer if believed else None
 
 
-def _parsed(reply: str) -> CriticOpinion | None:
+def _parse_opinion(reply: str) -> CriticOpinion | None:
     fenced = _FENCED.fullmatch(reply)
     try:
         parsed = json.loads(fenced[1] if fenced else reply)

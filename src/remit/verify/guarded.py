@@ -178,7 +178,7 @@ def _steers(name: str, was: bytes | None, now: bytes | None, base: Collection[st
         return ""
     if was is not None:
         return "deleted" if now is None else "changed"
-    over = _steered(name, base)
+    over = _steered_test(name, base)
     return f"new, and steers {over}" if over else ""
 
 
@@ -193,7 +193,7 @@ def _stands_in(name: str, base: Collection[str]) -> bool:
     return runs and not known
 
 
-def _steered(name: str, base: Iterable[str]) -> str:
+def _steered_test(name: str, base: Iterable[str]) -> str:
     """Return an existing test that a new setting would affect."""
     folder = steered_folder(name)
     return next((t for t in base if is_test(t) and t.startswith(f"{folder}/" * bool(folder))), "")

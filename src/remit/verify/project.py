@@ -70,7 +70,9 @@ def detect_checks(files: ProjectFiles, tools: Toolchain) -> Found:
     for language in _LANGUAGES:
         for activity, way in _of_language(files, tools, language):
             every.setdefault(activity, []).append(way)
-    return {activity: _together(activity, found, files) for activity, found in every.items()}
+    return {
+        activity: _combine_commands(activity, found, files) for activity, found in every.items()
+    }
 
 
 def _of_language(files: ProjectFiles, tools: Toolchain, language: str) -> "_Ways":
@@ -85,7 +87,7 @@ def _of_language(files: ProjectFiles, tools: Toolchain, language: str) -> "_Ways
             yield activity, replace(way, language=language, folder=folder)
 
 
-def _together(
+def _combine_commands(
     activity: str, found: Sequence[CheckCommand | MissingTool], files: ProjectFiles
 ) -> CheckCommand | MissingTool:
     if activity == "unit-test" and len({each.language for each in found}) > 1:
@@ -161,9 +163,9 @@ def _python(project: _Project, language: str) -> _Ways:
         return
     yield from _tools(project, language)
     if tested:
-        yield "unit-test", python_tests(files, project.tools, *_where(project, "unit"))
+        yield "unit-test", python_tests(files, project.tools, *_pytest_paths(project, "unit"))
     if files.any("tests/e2e/*.py", "e2e/*.py"):
-        yield "e2e", python_tests(files, project.tools, *_where(project, "e2e"))
+        yield "e2e", python_tests(files, project.tools, *_pytest_paths(project, "e2e"))
 
 
 def _has_tests(project: _Project) -> bool:
@@ -174,7 +176,7 @@ def _has_tests(project: _Project) -> bool:
     return any(map(is_python_test, outside(project.files, "python")))
 
 
-def _where(project: _Project, kind: str) -> Iterator[str]:
+def _pytest_paths(project: _Project, kind: str) -> Iterator[str]:
     """Yield pytest arguments: end-to-end tests have their own folder and are no unit tests."""
     for folder in ("tests/e2e", "e2e"):
         if project.files.any(f"{folder}/*.py"):

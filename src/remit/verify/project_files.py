@@ -192,7 +192,7 @@ def pack(workspace: Path, into: Path, *, instead: Mapping[str, bytes | None], ro
 
 def names_to_pack(workspace: Path) -> Collection[str]:
     """The files that are laid in, relative to the workspace."""
-    every: Iterable[str] = _walked(workspace)
+    every: Iterable[str] = _walk_files(workspace)
     if is_repository(workspace):
         every = (*list_files(workspace), *_in_submodules(workspace))
     return [name for name in every if not _is_installed(name)]
@@ -203,7 +203,7 @@ def _is_installed(name: str) -> bool:
     return ".git" in parts or any(name.startswith(f"{folder}/") for folder in INSTALLED)
 
 
-def _walked(workspace: Path) -> Iterator[str]:
+def _walk_files(workspace: Path) -> Iterator[str]:
     for folder, below, found in os.walk(workspace):
         at = Path(folder)
         below[:] = [name for name in below if name not in {*_NEVER, *INSTALLED}]

@@ -121,7 +121,7 @@ def _lines(files: ProjectFiles) -> Iterator[tuple[str, str]]:
         yield from ((name, each) for each in _targets(files.text(name), starter))
     yield from (("package.json", each) for each in _scripts(files.text("package.json")))
     for name in ("AGENTS.md", "CLAUDE.md", "CONTRIBUTING.md"):
-        yield from ((name, each) for each in _fenced(files.text(name)))
+        yield from ((name, each) for each in _fenced_lines(files.text(name)))
 
 
 def _sessions(files: ProjectFiles) -> Iterator[tuple[str, str]]:
@@ -167,7 +167,7 @@ def _scripts(text: str) -> Iterator[str]:
             yield f"npm run {name}"
 
 
-def _fenced(text: str) -> Iterator[str]:
+def _fenced_lines(text: str) -> Iterator[str]:
     for block in re.findall(
         r"^```(?:sh|bash|shell|console)?\n(.*?)^```", text, re.MULTILINE | re.DOTALL
     ):

@@ -59,7 +59,7 @@ def read_cases(
     found = _READERS[reader](report, output) if reader else None
     if found is None:
         return None
-    return tuple(_placed(case, root.rstrip("/") + "/", within) for case in found)
+    return tuple(_with_relative_path(case, root.rstrip("/") + "/", within) for case in found)
 
 
 def read_count(output: str) -> int | None:
@@ -83,7 +83,7 @@ _COUNTS: Final = tuple(
 )
 
 
-def _placed(case: CaseResult, root: str, within: str) -> CaseResult:
+def _with_relative_path(case: CaseResult, root: str, within: str) -> CaseResult:
     """Return a case with its path relative to the project, and the line in its message."""
     file = case.file.removeprefix("file://")
     if within and file and not file.startswith("/"):

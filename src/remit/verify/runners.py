@@ -188,14 +188,14 @@ def runner_command(
     found = tools.find(runner.name)
     if found is None:
         return MissingTool(f"the project's tests run with {runner.name}, which is not installed")
-    options, places = _sorted(words, runner.options)
+    options, places = _sort_words(words, runner.options)
     program = ("env", *environ, str(found)) if environ else (str(found),)
     argv = (*program, *runner.start, *options, *runner.words)
     everything = (*places, *runner.everything)
     return CheckCommand(argv, runner.name, True, False, runner.reader, everything, runner.by_folder)
 
 
-def _sorted(words: Sequence[str], valued: frozenset[str]) -> tuple[Argv, Argv]:
+def _sort_words(words: Sequence[str], valued: frozenset[str]) -> tuple[Argv, Argv]:
     """Return a script's options with their values, and the paths it names."""
     options, places, takes = list[str](), list[str](), False
     for word in words:

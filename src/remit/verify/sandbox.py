@@ -189,7 +189,7 @@ class Sandbox:
             await programs.kill_group(process)
             await _wait_for_end(await first)
             await programs.finish_reading(*readers)
-        return _ended(code, bytes(out), bytes(aside))
+        return _result_of_end(code, bytes(out), bytes(aside))
 
 
 class _Tools(Struct, frozen=True):
@@ -207,7 +207,7 @@ class _Tools(Struct, frozen=True):
         if is_root():
             # The kernel does not count the processes of root; and a user who is nobody outside is
             # nobody even after an escape.
-            outside, shown = self._as_nobody(shown)
+            outside, shown = self._stage_for_nobody(shown)
         return (
             *outside,
             *(self.bwrap, *_NAMESPACES, *system_binds(), *_rooms(limits)),
@@ -221,7 +221,7 @@ class _Tools(Struct, frozen=True):
             *(self.sh, "-c", _DRIVER, "sandbox", str(inside.place), path, inside.within),
         )
 
-    def _as_nobody(
+    def _stage_for_nobody(
         self, shown: Sequence[ReadOnlyFolder]
     ) -> tuple[tuple[str, ...], tuple[ReadOnlyFolder, ...]]:
         """Return a first shell that moves folders only root can reach to where nobody can."""
@@ -273,7 +273,7 @@ def _environ(inside: SandboxFiles) -> Mapping[str, str]:
     return {**dict(fixed), **named, "TERM": "dumb", "NO_COLOR": "1", "CI": "1", **inside.environ}
 
 
-def _ended(code: int | None, output: bytes, aside: bytes) -> SandboxResult | SandboxRefusal:
+def _result_of_end(code: int | None, output: bytes, aside: bytes) -> SandboxResult | SandboxRefusal:
     before, ready, report = aside.partition(_READY)
     if not ready:
         why = " ".join(before.decode("utf-8", "replace").split())[:300] or "it said nothing"

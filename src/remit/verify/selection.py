@@ -111,7 +111,7 @@ class _Graph:
         texts = {name: self._read(name)[:_MAX_BYTES] for name in self._names if _has_imports(name)}
         inits = {name for name in texts if name.endswith("/__init__.py")}
         for name in inits:
-            self._exports[name] = dict(self._exported(name, texts[name]))
+            self._exports[name] = dict(self._exported_names(name, texts[name]))
         for name, text in texts.items():
             for used in self._uses(name, text):
                 if used != name:
@@ -145,7 +145,7 @@ class _Graph:
                 yield from self._plainly(plain, text)
             else:
                 source = _absolute(name, len(dots), module)
-                yield from self._module(source, _imported(wanted))
+                yield from self._module(source, _imported_names(wanted))
 
     def _plainly(self, plain: str, text: str) -> Iterator[str]:
         """Yield the project's files that `import a, b.c as d` means."""
@@ -170,13 +170,13 @@ class _Graph:
         if parent and module not in self._modules:  # `import a.b.name`
             yield from self._modules.get(parent, ())
 
-    def _exported(self, name: str, text: str) -> Iterator[tuple[str, str]]:
+    def _exported_names(self, name: str, text: str) -> Iterator[tuple[str, str]]:
         """Yield the names a package re-exports, and their files."""
         for dots, module, wanted, plain in _PYTHON_IMPORT.findall(text):
             if plain or not dots:
                 continue
             source = _absolute(name, len(dots), module)
-            for each, called in _imported(wanted).items():
+            for each, called in _imported_names(wanted).items():
                 made = self._modules.get(f"{source}.{each}") or self._modules.get(source)
                 yield from ((called, file) for file in made or () if file != name)
 
@@ -223,7 +223,7 @@ def _absolute(name: str, dots: int, module: str) -> str:
     return ".".join(filter(None, (*above, module)))
 
 
-def _imported(wanted: str) -> dict[str, str]:
+def _imported_names(wanted: str) -> dict[str, str]:
     """Return the names after `import`, and their aliases."""
     bare = re.sub(r"#[^\n]*|[()\\]", " ", wanted)
     parts = (_WORD.findall(part) for part in bare.split(","))

@@ -43,8 +43,8 @@ class FailedTests(Struct, frozen=True):
     @property
     def sentence(self) -> str:
         still = "fails" if len(self.before) == 1 else "fail"
-        before = _listed(self.before, f"failed before the work and still {still}")
-        return before + _listed(self.unsteady, "failed once and passed when run again")
+        before = _list_cases(self.before, f"failed before the work and still {still}")
+        return before + _list_cases(self.unsteady, "failed once and passed when run again")
 
 
 def count_sentence(run: SuiteRun, base: SuiteRun | None, about: str, verb: str = "passed") -> str:
@@ -85,7 +85,7 @@ def missing_sentence(names: Sequence[str], run: SuiteRun, base: SuiteRun) -> str
     )
 
 
-def _listed(cases: Cases, what: str) -> str:
+def _list_cases(cases: Cases, what: str) -> str:
     if not cases:
         return ""
     names = [headline(_bare(case, case.line)) for case in cases]
@@ -196,14 +196,14 @@ class SuiteJudge:
         if judged.result is Result.FAIL:
             return await self.maybe_intended(judged)
         if guard.tests:
-            judged = await self._as_left(judged, base)
+            judged = await self._judge_as_left(judged, base)
         else:
             self._remember(run)
         if judged.result is Result.PASS and guard.notes:
             return replace(judged, note=f"{judged.note} {guard.sentence}")
         return judged
 
-    async def _as_left(self, before: CheckOutcome, base: SuiteRun | None) -> CheckOutcome:
+    async def _judge_as_left(self, before: CheckOutcome, base: SuiteRun | None) -> CheckOutcome:
         guard = self._work.guard
         run = await self._run_once(guard.settings, ALL)
         self._remember(run)
@@ -287,7 +287,7 @@ class SuiteJudge:
             return self._fail(wrong, run)
         blame = await self._blame(run, base, instead)
         if blame.broke:
-            return self._broken(blame, run, base, about)
+            return self._broken_outcome(blame, run, base, about)
         if lost := _lost(run, base, free) or ("" if about else _idle(run, blame)):
             return self._fail(lost, run, log=False)
         note = f"{count_sentence(run, base, about)}{blame.sentence}"
@@ -327,7 +327,7 @@ class SuiteJudge:
         guard = self._work.guard.sentence
         return CheckOutcome(Result.FAIL, "\n".join(filter(None, (text, guard))), ran=run.count)
 
-    def _broken(
+    def _broken_outcome(
         self, blame: FailedTests, run: SuiteRun, base: SuiteRun | None, about: str
     ) -> CheckOutcome:
         """Return the failing tests, their number, what was restored; then the first message."""
@@ -346,7 +346,7 @@ class SuiteJudge:
         new = [case for case in run.failed if case.key not in known]
         if not new or not self._work.is_compared:
             return FailedTests(tuple(new), tuple(before))
-        passed = _passed(await self._run(instead, self._files_of(new)))
+        passed = _passed_keys(await self._run(instead, self._files_of(new)))
         left = [case for case in new if case.key not in passed]
         if left and excuses:
             old = await self._run(self._work.original, self._files_of(left, at_base=True))
@@ -384,7 +384,7 @@ def _has(run: SuiteRun, pattern: str, by_words: bool) -> bool:
     return any(pattern.casefold() in case.name.casefold() for case in run.ran)
 
 
-def _passed(run: SuiteRun | SandboxRefusal) -> set[str]:
+def _passed_keys(run: SuiteRun | SandboxRefusal) -> set[str]:
     if isinstance(run, SandboxRefusal):
         return set()
     return {case.key for case in run.ran} - {case.key for case in run.failed}

@@ -120,7 +120,7 @@ def command_arguments(way: CheckCommand, choice: CaseSelection = ALL) -> Argv:
         found = [_PATTERN.sub(lambda at: fill[at[1]], word) for word in way.argv]
     else:
         found = [word for word in way.argv if not _PATTERN.search(word)]
-    files = _as_words(way, choice.files)
+    files = _file_arguments(way, choice.files)
     return tuple(
         word.replace("{report}", REPORT)
         for each in found
@@ -128,7 +128,7 @@ def command_arguments(way: CheckCommand, choice: CaseSelection = ALL) -> Argv:
     )
 
 
-def _as_words(way: CheckCommand, files: Sequence[str]) -> Argv:
+def _file_arguments(way: CheckCommand, files: Sequence[str]) -> Argv:
     if not files or len(files) > _MAX_FILES:
         return way.everything
     files = [name.removeprefix(f"{way.folder}/") for name in files]
@@ -189,11 +189,11 @@ class CachedRuns:
 def run_key(tree: Mapping[str, str], way: CheckCommand, ways: ProjectCommands) -> str:
     """Return what a run depends on: every file, the command, and what is installed."""
     files = sorted(f"{name}\0{held}" for name, held in tree.items())
-    parts = (*files, way.folder, *command_arguments(way), *_installed(ways))
+    parts = (*files, way.folder, *command_arguments(way), *_installed_packages(ways))
     return hashlib.sha256("\n".join(parts).encode("utf-8", "surrogateescape")).hexdigest()
 
 
-def _installed(ways: ProjectCommands) -> Iterator[str]:
+def _installed_packages(ways: ProjectCommands) -> Iterator[str]:
     for shown in ways.shown:
         yield str(shown.folder)
         packages = shown.folder.glob("lib*/python*/site-packages/*.dist-info")

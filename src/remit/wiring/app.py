@@ -124,7 +124,7 @@ def build(base: Foundation, able: Sequence[UsableTool] = (), engine: EngineClass
     """Build the whole app on its foundation; by default with the engine of the settings."""
     priority, tools = PriorityFile(base.settings.home), _tools(base, able)
     trees, reflection = brain_parts.trees(base), ReflectionLoop(base, base.intake.admit, tools)
-    late = _deferred(base, trees)
+    late = _build_deferred(base, trees)
     ports = _rooms(base, tools, priority, proof.code_ports(base, trees, late))
     ports = replace(ports, mirror=reflection.mirror)
     base.ear.approve_by(partial(approval_card, ports))
@@ -226,35 +226,35 @@ def _repeater(context: AppContext, engine: LocalEngine) -> Repeater:
     return made
 
 
-def _deferred(context: AppContext, trees: Worktrees) -> Deferred:
+def _build_deferred(context: AppContext, trees: Worktrees) -> Deferred:
     """Build the deferred checks, run on the branch the work was merged into."""
 
     async def check(batch: DeferredBatch, every: Sequence[DueCriterion]) -> tuple[Finding, ...]:
         try:
-            return await _checked(context, trees, batch, every)
+            return await _check_batch(context, trees, batch, every)
         except (RemitError, OSError) as trouble:
-            return _unchecked(every, str(trouble))
+            return _unchecked_findings(every, str(trouble))
 
     return Deferred(context.db, context.clock, context.ids, context.zone, check, context.background)
 
 
-async def _checked(
+async def _check_batch(
     context: AppContext, trees: Worktrees, batch: DeferredBatch, every: Sequence[DueCriterion]
 ) -> tuple[Finding, ...]:
     chosen = context.settings.projects.get(batch.project)
     if chosen is None:
-        return _unchecked(every, f"there is no project {batch.project} any more")
+        return _unchecked_findings(every, f"there is no project {batch.project} any more")
     waits = [each for due in every for each in due.waits]
     task = await context.db.read(tasks.get, waits[0].task_id)
     paths = tuple(dict.fromkeys(path for each in waits for path in each.paths))
     place = await asyncio.to_thread(lambda: str(Path(chosen.path).expanduser()))
-    async with _standing(trees, place, task.id, batch.branch) as tree:
+    async with _open_branch(trees, place, task.id, batch.branch) as tree:
         verifier = await proof.verifier(context, task, tree, merged=True)
         evidence = Evidence("", workspace=tree.folder, changed=paths)
         return await verifier.late(task, [due.criterion for due in every], evidence)
 
 
-def _unchecked(every: Sequence[DueCriterion], why: str) -> tuple[Finding, ...]:
+def _unchecked_findings(every: Sequence[DueCriterion], why: str) -> tuple[Finding, ...]:
     """Return findings for checks that can no longer run; they count against nobody."""
     return tuple(
         Finding(each.criterion.activity, Result.SKIPPED, f"not checked: {why}") for each in every
@@ -262,7 +262,7 @@ def _unchecked(every: Sequence[DueCriterion], why: str) -> tuple[Finding, ...]:
 
 
 @asynccontextmanager
-async def _standing(
+async def _open_branch(
     trees: Worktrees, place: str, task_id: TaskId, branch: str
 ) -> AsyncIterator[Worktree]:
     """Open the current branch in a folder of Remit; nothing of the owner's is touched."""

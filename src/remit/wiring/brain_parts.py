@@ -85,7 +85,7 @@ def think_context(context: AppContext) -> ThinkContext:
     settings, clock, zone = context.settings, context.clock, context.zone
     guidelines = GuidelinesFile(settings.home / GUIDELINES_FILE)
     return ThinkContext(
-        _who(settings),
+        _introduction(settings),
         lambda: clock.now().astimezone(zone),
         guidelines,
         context.redact,
@@ -107,7 +107,7 @@ def _reachable(contacts: Contacts) -> tuple[prompt.Reachable, ...]:
     )
 
 
-def _who(settings: Settings) -> str:
+def _introduction(settings: Settings) -> str:
     owner = "your owner" if settings.owner == "you" else settings.owner
     return f"You are {settings.agent}, and you work for {owner}."
 
@@ -164,7 +164,10 @@ OWN = "brain"  # the brain's name as a specialist, if the settings give no other
 
 def specialists(context: AppContext) -> dict[str, Specialist]:
     """Return every specialist by name; the brain is one even if not listed."""
-    found = {name: _one(name, each, context) for name, each in context.settings.specialists.items()}
+    found = {
+        name: _build_specialist(name, each, context)
+        for name, each in context.settings.specialists.items()
+    }
     if OWN not in found and not isinstance(context.brain, NoBrain):
         found[OWN] = OwnSpecialist(OWN, _Paying(context))
     return found
@@ -200,7 +203,7 @@ def trees(context: AppContext) -> Worktrees:
     return Worktrees(context.settings.home / "worktrees", os.environ)
 
 
-def _one(name: str, chosen: SpecialistSettings, context: AppContext) -> Specialist:
+def _build_specialist(name: str, chosen: SpecialistSettings, context: AppContext) -> Specialist:
     able = frozenset(chosen.capabilities)
     if chosen.kind is SpecialistKind.BRAIN:
         return OwnSpecialist(name, _Paying(context), capabilities=able)

@@ -61,7 +61,7 @@ class CalendarWatches:
     async def look(self) -> dict[str, str | None]:
         """Ask every account now; return the error of each."""
         kept = await asyncio.to_thread(secrets_of, self._settings.home)
-        watch = self._watch or self._made(kept, None)
+        watch = self._watch or self._build_watch(kept, None)
         try:
             return await watch.look()
         finally:
@@ -73,7 +73,7 @@ class CalendarWatches:
             kept = await asyncio.to_thread(secrets_of, self._settings.home)
             self._context.keys.learn(await asyncio.to_thread(self._passwords, kept))
             self._mine = await self._own(kept)
-            self._watch = self._made(kept, self._mine)
+            self._watch = self._build_watch(kept, self._mine)
             self._watch.start()
             self._sign_ins = self._sign_in_watch(kept)
             self._sign_ins.start()
@@ -128,7 +128,7 @@ class CalendarWatches:
         ]
         return SignInWatch(sources, self._context.clock, self._background)
 
-    def _made(self, kept: Secrets, mine: OwnServer | None) -> CalendarWatch:
+    def _build_watch(self, kept: Secrets, mine: OwnServer | None) -> CalendarWatch:
         context, turn = self._context, self._settings.calendar
         accounts = [
             self._account(name, each, kept) for name, each in self._settings.calendars.items()

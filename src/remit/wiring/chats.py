@@ -61,7 +61,7 @@ class ChatWiring:
         if message.body.get("forwarded"):
             language = message_language(str(message.body.get("text") or ""))
             reply: ChatReply | None = ChatReply(notice_sentence(people.FORWARDED, language))
-        elif await self._pressed(message):
+        elif await self._take_button(message):
             return True
         else:
             reply = await self._file_wrote(message) or await self._about_forwarded(message)
@@ -76,10 +76,10 @@ class ChatWiring:
         material = body.get("text") if body.get("forwarded") else None
         if not isinstance(material, str) or not material or not isinstance(text, str):
             return None
-        context: JsonMap = {"outside": outside_text.bounded(material)}
+        context: JsonMap = {"outside": outside_text.bound_text(material)}
         return await self._request(message, text, context, Taint.PUBLIC)
 
-    async def _pressed(self, message: InboundMessage) -> bool:
+    async def _take_button(self, message: InboundMessage) -> bool:
         """Do what a button says, or take the text that one asked for; False if it is neither."""
         channel: object = self._base.channels.get(message.channel)
         if not implements(channel, ButtonChannel):
@@ -193,7 +193,7 @@ class ChatWiring:
         if not material or not text.strip():
             await self._talk(message)
             return ChatReply()
-        context: JsonMap = {"outside": outside_text.bounded(material)}
+        context: JsonMap = {"outside": outside_text.bound_text(material)}
         return await self._request(message, text, context, Taint.PUBLIC)
 
     async def _request(

@@ -139,7 +139,10 @@ def build_foundation(
         keys=keys,
         channels=channels,
         contacts=Contacts(
-            settings.home / CONTACTS, settings.owner, _called(channels, fitted), settings.agent
+            settings.home / CONTACTS,
+            settings.owner,
+            _channel_names(channels, fitted),
+            settings.agent,
         ),
         zone=zone,
         budget=Budget(db, clock, settings.budget, midnight(zone)),
@@ -180,7 +183,7 @@ def _background(db: Database, clock: Clock, redact: Callable[[str], str]) -> Bac
     return Background(clock.now, clock.sleep, report)
 
 
-def _called(channels: Iterable[str], fitted: ChannelRegistry) -> list[ChannelName]:
+def _channel_names(channels: Iterable[str], fitted: ChannelRegistry) -> list[ChannelName]:
     """Every channel as the owner may call it: by its name, its kind, or another word."""
     known = {each.name: each for each in fitted.ways}
     return [known.get(name, ChannelName(name, name)) for name in channels]

@@ -155,7 +155,7 @@ class InboundRegistry:
         assert isinstance(post, EmailSettings)  # noqa: S101 - checked with the settings
         base = self._base
         plugs = MailWatchPorts(
-            arrival_of=partial(self._sorted, name, door),
+            arrival_of=partial(self._sort_mail, name, door),
             with_text=partial(people.with_mail_text, task_files(self._settings)),
             store=partial(self._take_mail, name),
         )
@@ -166,8 +166,8 @@ class InboundRegistry:
             raise BadInput(f"[doors.{name}]: {bad}", field=name) from None
         return MailWatch(name, door, box, plugs, base.db, base.clock, background=base.background)
 
-    def _sorted(self, name: str, door: InboundRule, head: MailHead) -> Arrival | None:
-        who = self._who(name, head.sender.address) if head.sender else None
+    def _sort_mail(self, name: str, door: InboundRule, head: MailHead) -> Arrival | None:
+        who = self._find_person(name, head.sender.address) if head.sender else None
         return people.mail_arrival(name, door, head, who)
 
     async def _take_mail(self, name: str, arrival: Arrival) -> StoredCue:
@@ -179,9 +179,9 @@ class InboundRegistry:
             if mail.certain:
                 return await self._take_owner_mail(kept, mail)
         # Mail that is not surely the owner's is treated like a contact's.
-        about = await self._base.db.read(_about, kept.door, _threads(kept))
+        about = await self._base.db.read(_find_replied_to, kept.door, _threads(kept))
         source = Source(SourceKind.EMAIL, str(kept.body.get("id") or kept.ref)[:_MAX_REF])
-        taken = await self._base.db.read(cues.whose, source)
+        taken = await self._base.db.read(cues.sender_of, source)
         # Anybody can choose a Message-ID: an unverified or foreign one gets the sender added.
         if kept.body.get("verified") is not True or taken not in (None, kept.sender):
             source = Source(SourceKind.EMAIL, f"{source.ref} {kept.name}")
@@ -190,7 +190,7 @@ class InboundRegistry:
 
     async def _take_owner_mail(self, kept: StoredCue, mail: OwnerMail) -> StartedCue:
         """Handle the owner's mail: a reply continues its task, a request becomes work."""
-        about = await self._base.db.read(_about, kept.door, _threads(kept))
+        about = await self._base.db.read(_find_replied_to, kept.door, _threads(kept))
         reaches = self._reaches_owner(kept.door)
         thread = {name: mail.context.get(name, "") for name in ("threads", "subject")}
         words: JsonMap = {
@@ -201,7 +201,7 @@ class InboundRegistry:
         inbound = InboundMessage(kept.ref, kept.door, words, kept.sender, kept.heard_at)
         if about is not None:
             is_new = not await self._may_be_done(kept)
-            settled = await self._settled(kept, *about, mail.text) if is_new else None
+            settled = await self._settle_by_mail(kept, *about, mail.text) if is_new else None
             return settled or await self._converse(kept, inbound, about[1])
         if not mail.text.strip():
             return StartedCue(CueFate.IGNORED, why="it has no words of yours")
@@ -233,7 +233,7 @@ class InboundRegistry:
         arrived = kept.said_at or kept.heard_at
         return await self._base.db.read(after_restore.may_be_done, arrived)
 
-    async def _settled(
+    async def _settle_by_mail(
         self, kept: StoredCue, ref: str, task_id: TaskId, text: str
     ) -> StartedCue | None:
         """Apply a mail that decides one question; None if the conversation must handle it.
@@ -243,13 +243,13 @@ class InboundRegistry:
         db = self._base.db
         question, asks = await db.read(notices.question_in, kept.door, ref)
         if question is not None and text.strip():
-            return await self._decided(kept, question, task_id, text)
+            return await self._decide_by_mail(kept, question, task_id, text)
         if not asks or not meaning.is_decision(text):
             return None
         await self._reply(kept, task_id, NoticeKind.QUESTION, _SEVERAL, "/inbox")
         return StartedCue(CueFate.IGNORED, task_id, "the mail before it asks several questions")
 
-    async def _decided(
+    async def _decide_by_mail(
         self, kept: StoredCue, question: ReviewId, task_id: TaskId, text: str
     ) -> StartedCue | None:
         db = self._base.db
@@ -296,7 +296,7 @@ class InboundRegistry:
     async def wrote(self, message: InboundMessage) -> StoredCue | None:
         """Handle a contact's message on a channel that authenticates its senders."""
         door, text = self._settings.doors.get(message.channel), people.words_of(message.body)
-        who = self._who(message.channel, message.sender) if message.sender else None
+        who = self._find_person(message.channel, message.sender) if message.sender else None
         if door is None or door.contacts != START or who is None or who.owner or not text:
             return None
         message = await self.chats.with_file(message, Taint.CONTACT)
@@ -307,14 +307,14 @@ class InboundRegistry:
 
     async def _begin_message(self, door: InboundRule, kept: StoredCue) -> StartedCue:
         """Start a message from the channel's stored row; the sender is looked up again."""
-        who = self._who(kept.door, kept.sender)
+        who = self._find_person(kept.door, kept.sender)
         if who is None:
             return StartedCue(CueFate.IGNORED, why="who wrote is not in your book")
         kept = replace(kept, body=kept.body | {"who": people.CONTACT, "person": who.name})
         source = Source(SourceKind.WHATSAPP, kept.ref.rpartition(" ")[2][:_MAX_REF])
         return await self._start(people.cue(kept, door, source), kept.said_at)
 
-    def _who(self, channel: str, address: str) -> Person | None:
+    def _find_person(self, channel: str, address: str) -> Person | None:
         """Return the contact with an address."""
         chosen = self._settings.channels[channel]
         if is_same_address(getattr(chosen, "owner", ""), address):
@@ -348,7 +348,7 @@ def _threads(kept: StoredCue) -> list[str]:
     return [each for each in reversed(ids) if each != kept.body.get("id")]
 
 
-def _about(tx: Tx, channel: str, ids: Sequence[str]) -> tuple[str, TaskId] | None:
+def _find_replied_to(tx: Tx, channel: str, ids: Sequence[str]) -> tuple[str, TaskId] | None:
     """Return our message that a mail replies to, and its task."""
     for each in ids:
         found = conversations.replied_to(tx, channel, each) or notices.replied_to(tx, channel, each)

@@ -126,7 +126,7 @@ def send_limits(context: AppContext) -> SendLimits:
     db, deliver = context.db, context.settings.deliver
     return SendLimits(
         people=context.contacts,
-        standing=lambda channel: db.read(permissions.on, channel),
+        standing=lambda channel: db.read(permissions.list_for_channel, channel),
         sent=lambda delivery, since: db.read(permissions.sent_since, delivery, since),
         now=context.clock.now,
         zone=context.zone,

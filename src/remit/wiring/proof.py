@@ -298,7 +298,7 @@ class DebtRegistry:
         project, now = project_of(task), self._context.clock.now()
         book = await self._context.db.read(debts.book, project, now, task.id)
         chosen = self._context.settings.projects.get(project)
-        asked = await asyncio.to_thread(_asked, book, paths, chosen, now)
+        asked = await asyncio.to_thread(_checks_owed, book, paths, chosen, now)
         failed, sentence = _to_mend(task)
         return OwedChecks((*failed, *asked.criteria), (*sentence, *asked.why))
 
@@ -309,10 +309,10 @@ def checks_in_rehearsal(
     """Return the extra checks for a rehearsal, from the file."""
     with open_read_only(settings.database) as tx:
         book = debts.book(tx, project, now)
-    return _asked(book, paths, settings.projects.get(project), now)
+    return _checks_owed(book, paths, settings.projects.get(project), now)
 
 
-def _asked(
+def _checks_owed(
     book: DebtBook, paths: Sequence[str], project: ProjectSettings | None, now: datetime
 ) -> OwedChecks:
     wanted = deferred.extra_criteria(book, paths, now)

@@ -164,11 +164,16 @@ class SimilarTasks:
 
             context = self._context
             self._made = Indexer(
-                context.db, context.clock, context.journal, library, context.redact, self._arrived
+                context.db,
+                context.clock,
+                context.journal,
+                library,
+                context.redact,
+                self._note_duplicates,
             )
         return self._made
 
-    async def _arrived(self, some: Sequence[tuple[Task, Sequence[float]]]) -> None:
+    async def _note_duplicates(self, some: Sequence[tuple[Task, Sequence[float]]]) -> None:
         if self._context.settings.recall.twins:
             await self.twins.arrived(some)
 

@@ -120,7 +120,7 @@ class ReflectionLoop:
         if self._arranged:
             return
         if not reflect.nightly:
-            await context.db.write(reflections.rest, _NIGHTLY, context.clock.now())
+            await context.db.write(reflections.pause_series_of, _NIGHTLY, context.clock.now())
             self._arranged = True
         elif len(await self.harvest.recent(DAYS)) >= MIN_CASES:
             await self.begin()

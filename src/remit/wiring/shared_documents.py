@@ -67,7 +67,7 @@ class SharedDocuments:
             await self._settle(name, text, stored.get(name))
 
     async def _settle(self, name: str, text: str | None, stored: Document | None) -> None:
-        version, digest = await asyncio.to_thread(self._known, name)
+        version, digest = await asyncio.to_thread(self._known_version, name)
         if stored is not None and text == stored.content:
             if (version, digest) != (stored.version, _digest(text)):
                 await asyncio.to_thread(self._remember, stored)
@@ -118,7 +118,7 @@ class SharedDocuments:
         except (OSError, UnicodeDecodeError):
             return None
 
-    def _known(self, name: str) -> tuple[int, str]:
+    def _known_version(self, name: str) -> tuple[int, str]:
         found = self._all_known().get(name)
         return (int(found[0]), str(found[1])) if found else (0, "")
 

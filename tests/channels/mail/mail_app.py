@@ -75,7 +75,7 @@ class MailApp:
         """Take in a mail as the mailbox watch does; None if it is not stored."""
         entrance = self.world.app.doors.entrance
         door = self.world.app.settings.doors["post"]
-        arrival = entrance._sorted("post", door, receiving.head(raw, US))
+        arrival = entrance._sort_mail("post", door, receiving.head(raw, US))
         if arrival is None:
             return None
         told = people.with_mail_text(

@@ -315,7 +315,9 @@ class Star:
 
 def test_the_last_mail_is_not_read_again_though_every_range_matches_it() -> None:
     star = Star()
-    found = mailbox._returned(cast(ImapClient, star), "INBOX", SentFolderMark(7, 12), DOMAIN)
+    found = mailbox._read_returned_mail(
+        cast(ImapClient, star), "INBOX", SentFolderMark(7, 12), DOMAIN
+    )
 
     assert star.asked == "13:*"
     assert found == ReturnedMail((), SentFolderMark(7, 12))

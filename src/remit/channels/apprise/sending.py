@@ -97,7 +97,7 @@ class AppriseChannel:
         address_of = self._addresses.get(name or "")
         wrong = http_client.unfit(parcel.body, self.most)
         if address_of is None or wrong is not None:
-            return Refused(wrong or self._unknown(name))
+            return Refused(wrong or self._explain_unknown_target(name))
         try:
             address = address_of()
         except Exception as error:  # noqa: BLE001 - no byte has left, and that must not be in doubt
@@ -122,7 +122,7 @@ class AppriseChannel:
             self._processes -= 1
         return _answer(report, parcel.key)
 
-    def _unknown(self, name: str | None) -> str:
+    def _explain_unknown_target(self, name: str | None) -> str:
         known = ", ".join(sorted(self._addresses)) or "none"
         if name is None:
             return f"The owner has no target here. Name one of: {known}."
@@ -179,10 +179,10 @@ def _answer(report: AppriseReport, key: str) -> Answer:
     seen = [each for each in trail if isinstance(each, int)] if isinstance(trail, list) else []
     if fields.get("sent") is True:
         return Accepted(key) if any(map(_is_yes, seen)) else Unknown(_UNSEEN)
-    return _failed(seen, fields.get("barred"))
+    return _answer_of_failure(seen, fields.get("barred"))
 
 
-def _failed(seen: Sequence[int], barred: object) -> Answer:
+def _answer_of_failure(seen: Sequence[int], barred: object) -> Answer:
     """Return what a failure means, by the statuses: 0: no byte was sent, -1: no answer came."""
     if any(_is_yes(status) or not 0 <= status < _SERVER_ERROR for status in seen):
         return Unknown("Apprise says that it failed, but a part of it may have arrived.")
@@ -190,11 +190,11 @@ def _failed(seen: Sequence[int], barred: object) -> Answer:
         return Refused(barred)
     left = [status for status in seen if status]
     if left:
-        return _refused(left[-1])
+        return _answer_of_refusal(left[-1])
     return SendRetry("The service cannot be reached.") if seen else Refused(_NOTHING)
 
 
-def _refused(status: int) -> Answer:
+def _answer_of_refusal(status: int) -> Answer:
     match status:
         case HTTPStatus.UNAUTHORIZED | HTTPStatus.FORBIDDEN:
             return Locked(f"The service does not take the keys ({status}). Renew them.")

@@ -85,7 +85,7 @@ def read_plain(text: str, *, flowed: bool = False, delsp: bool = False) -> MailB
     """Return the lines of a plain part; `flowed` and `delsp` are of its type (RFC 3676)."""
     lines = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
     if flowed:
-        lines = list(_unflowed(lines, delsp=delsp))
+        lines = list(_join_flowed_lines(lines, delsp=delsp))
     return MailBody(tuple(_plain_line(line) for line in lines[:MAX_LINES]), len(lines) <= MAX_LINES)
 
 
@@ -125,7 +125,7 @@ def _plain_line(line: str) -> BodyLine:
     return BodyLine(line.rstrip(), quoted=has_quote_mark(line))
 
 
-def _unflowed(lines: list[str], *, delsp: bool) -> Iterator[str]:
+def _join_flowed_lines(lines: list[str], *, delsp: bool) -> Iterator[str]:
     """Yield the lines as they were before wrapping: one that ends in a space continues."""
     held, depth = "", ""
     for line in lines:
@@ -318,7 +318,7 @@ class _Reader(HTMLParser):
                     found is not None and found[0] == 0 and not any(map(quote_shapes.label, before))
                 )
             if place.line.text:
-                before.append(quote_shapes.folded(place.line.text))
+                before.append(quote_shapes.fold_line(place.line.text))
             if len(before) > _MAX_INTRODUCTION_LINES:
                 return False
         return False

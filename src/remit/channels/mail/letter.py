@@ -89,16 +89,16 @@ def compose(note: MailContent, sender: MailSender, now: datetime) -> OutgoingMai
     title = _subject(note, words)
     plain = _part("text/plain", words)
     rich = _part("text/html", page(note.body, title))
-    kind, parts = _joined("alternative", (plain, rich))
+    kind, parts = _join_mime_parts("alternative", (plain, rich))
     if note.files:
         text = letter_head.head((("Content-Type", kind),)) + parts.rstrip()
-        kind, parts = _joined("mixed", (text, *map(_file_part, note.files)))
+        kind, parts = _join_mime_parts("mixed", (text, *map(_file_part, note.files)))
     fields = [
         ("Date", format_datetime(now)),
         ("From", letter_head.mailbox(sender.address)),
         *([("Reply-To", letter_head.mailbox(sender.reply_to))] if sender.reply_to else []),
         ("To", letter_head.mailbox(note.to)),
-        ("Subject", letter_head.written(title, len("Subject: "))),
+        ("Subject", letter_head.header_value(title, len("Subject: "))),
         ("Message-ID", made),
         *_earlier(note.thread),
         ("Auto-Submitted", "auto-generated"),
@@ -110,7 +110,7 @@ def compose(note: MailContent, sender: MailSender, now: datetime) -> OutgoingMai
     )
 
 
-def _joined(kind: str, parts: Sequence[bytes]) -> tuple[str, bytes]:
+def _join_mime_parts(kind: str, parts: Sequence[bytes]) -> tuple[str, bytes]:
     """Return the type and the bytes of several parts as one."""
     # Neither quoted-printable nor base64 contains "=_", so no part can end itself.
     border = "=_" + hashlib.sha256(b"".join(parts)).hexdigest()[:32]
@@ -221,11 +221,11 @@ def page(markdown: str, title: str) -> str:
 
 def fragment(markdown: str) -> str:
     """Return the letter alone: allowed tags, links to http, https and mailto only."""
-    tokens = list(_shown(_READER.parse(markdown)))
+    tokens = list(_shown_blocks(_READER.parse(markdown)))
     return _CLEANER.clean(_READER.renderer.render(tokens, _READER.options, {})).strip()
 
 
-def _shown(tokens: Iterable[Token]) -> Iterator[Token]:
+def _shown_blocks(tokens: Iterable[Token]) -> Iterator[Token]:
     """Yield the blocks: wide tables can scroll, and columns keep their alignment."""
     for token in tokens:
         if token.type == "table_open":

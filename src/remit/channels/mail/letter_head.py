@@ -108,14 +108,14 @@ def _name(name: str | None) -> str | None:
 
 def clean(text: str) -> str:
     """Return one visible line: no control, hidden or encoded characters."""
-    kept = (_shown(char) for char in text)
+    kept = (_printable(char) for char in text)
     line = " ".join("".join(kept).split())
     while "=?" in line:  # a reader that decodes twice must find nothing
         line = line.replace("=?", "=")
     return line
 
 
-def _shown(char: str) -> str:
+def _printable(char: str) -> str:
     category = unicodedata.category(char)
     if category in ("Cc", "Zl", "Zp"):
         return " "
@@ -172,7 +172,7 @@ def earlier(ids: Iterable[str]) -> tuple[str, ...]:
     return good if len(good) <= _MAX_EARLIER else (good[0], *good[1 - _MAX_EARLIER :])
 
 
-def folded(pieces: Iterable[str], used: int) -> str:
+def fold_pieces(pieces: Iterable[str], used: int) -> str:
     """Join the pieces with blanks, folding where a line would be too long."""
     lines = [""]
     for piece in pieces:
@@ -184,10 +184,10 @@ def folded(pieces: Iterable[str], used: int) -> str:
     return "\r\n ".join(lines)
 
 
-def written(text: str, used: int) -> str:
+def header_value(text: str, used: int) -> str:
     """Return a text as a header value that starts after this many characters."""
     if text.isascii() and "=?" not in text:
-        return folded(text.split(" "), used)
+        return fold_pieces(text.split(" "), used)
     return "\r\n ".join(_words(text))
 
 
@@ -198,7 +198,7 @@ def mailbox(who: MailAddress) -> str:
     if not who.name.isascii() or "=?" in who.name:
         return "\r\n ".join((*_words(who.name), f"<{who}>"))
     quoted = who.name.replace("\\", "\\\\").replace('"', '\\"')
-    return folded((f'"{quoted}"', f"<{who}>"), len("Reply-To: "))
+    return fold_pieces((f'"{quoted}"', f"<{who}>"), len("Reply-To: "))
 
 
 def _words(text: str) -> Iterable[str]:

@@ -47,7 +47,7 @@ class BouncedMail(Struct, frozen=True):
 def read_bounce(raw: bytes, domain: str) -> BouncedMail | None:
     """Return what a mail reports about our letter from this domain; None if nothing."""
     try:
-        return _parsed(email.message_from_bytes(raw[:MAX_REPORT_BYTES]), domain)
+        return _parse_bounce(email.message_from_bytes(raw[:MAX_REPORT_BYTES]), domain)
     except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
         return None  # an unreadable mail reports nothing
 
@@ -58,7 +58,7 @@ def is_report(content_type: str) -> bool:
     return "multipart/report" in kind and "delivery-status" in kind
 
 
-def _parsed(mail: _Mail, domain: str) -> BouncedMail | None:
+def _parse_bounce(mail: _Mail, domain: str) -> BouncedMail | None:
     if not is_report(_text(mail, "Content-Type")):
         return None
     parts = [part for _, part in zip(range(_MAX_PARTS), mail.walk(), strict=False)]
@@ -68,11 +68,11 @@ def _parsed(mail: _Mail, domain: str) -> BouncedMail | None:
     if failed is None or key is None:
         return None
     status = _STATUS.search(_text(failed, "Status"))
-    reason = _after(_text(failed, "Diagnostic-Code")) or "the report gives no reason"
+    reason = _value_after_type(_text(failed, "Diagnostic-Code")) or "the report gives no reason"
     return BouncedMail(
         DeliveryId(key),
         clean(f"{status[0]} {reason}" if status and status[0] not in reason else reason, ""),
-        clean(_after(_text(failed, "Final-Recipient")), "") or None,
+        clean(_value_after_type(_text(failed, "Final-Recipient")), "") or None,
         not (status and status[0].startswith("4")),
     )
 
@@ -110,7 +110,7 @@ def _text(mail: _Mail, name: str) -> str:
     return str(mail.get(name, ""))
 
 
-def _after(typed: str) -> str:
+def _value_after_type(typed: str) -> str:
     """Return the value of a field like `rfc822; nina@example.org`."""
     return typed.partition(";")[2].strip()
 
@@ -201,7 +201,7 @@ class Mailbox:
     async def bounces(self, since: SentFolderMark | None) -> ReturnedMail | Unknown:
         """Return bounces since a mark; None reads the latest mails of the inbox."""
         return await self._ask(
-            lambda imap: _returned(imap, self._filing.inbox, since, self._domain)
+            lambda imap: _read_returned_mail(imap, self._filing.inbox, since, self._domain)
         )
 
     async def _ask(self, question: Callable[[ImapClient], T]) -> T | Unknown:
@@ -248,7 +248,7 @@ def _holds(imap: ImapClient, folder: str, message_id: str) -> bool:
     return any(message_id in letter_head.ids_in(head) for head in heads)
 
 
-def _returned(
+def _read_returned_mail(
     imap: ImapClient, inbox: str, since: SentFolderMark | None, domain: str
 ) -> ReturnedMail:
     validity = number_of(imap.select_folder(inbox, readonly=True).get(b"UIDVALIDITY"))

@@ -94,7 +94,7 @@ class HeaderBlock(Struct, frozen=True):
         return self.labels >= 3 and (self.has_address or self.has_date)  # noqa: PLR2004 - a head
 
 
-def folded(line: str) -> str:
+def fold_line(line: str) -> str:
     """Return a line in one spelling: ASCII digits and colons, nothing invisible."""
     if line.isascii():
         return line[:MAX_LINE]
@@ -162,7 +162,7 @@ def is_rule(line: str) -> bool:
 
 def has_prefix(subject: str) -> bool:
     """Whether a subject begins like a reply or forward: a short word and a colon."""
-    return _PREFIX.match(folded(subject)) is not None
+    return _PREFIX.match(fold_line(subject)) is not None
 
 
 def introduction(lines: Sequence[str], end: int) -> tuple[int, str] | None:

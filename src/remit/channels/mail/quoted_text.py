@@ -80,7 +80,7 @@ def _words(pieces: Sequence[str]) -> Counter[str]:
 
 def _split(body: MailBody, *, is_answer: bool) -> SplitMail:
     lines = body.lines
-    folded = [quote_shapes.folded(each.text) for each in lines]
+    folded = [quote_shapes.fold_line(each.text) for each in lines]
     cut = _cut(lines, folded, is_answer=is_answer)
     end, certain = cut.start, cut.certain and not body.hides
     owned = [not each.quoted and not each.signature for each in lines[:end]]

@@ -71,7 +71,7 @@ def head(raw: bytes, authserv_id: str) -> MailHead:
         found = email.message_from_bytes(first + b"\n\n")
         return _head(found, raw, authserv_id)
     except Exception:  # noqa: BLE001 - a stranger may have written anything there
-        return MailHead(None, _named(raw), robot="its head cannot be read")
+        return MailHead(None, _id_of_bytes(raw), robot="its head cannot be read")
 
 
 def letter(raw: bytes, authserv_id: str) -> IncomingMail:
@@ -105,12 +105,12 @@ def _head(found: _Mail, raw: bytes, authserv_id: str) -> MailHead:
     own = _ID.findall(" ".join(every["message-id"]))
     earlier = (" ".join(every[name])[:20_000] for name in ("references", "in-reply-to"))
     before = [each for text in earlier for each in _ID.findall(text)]
-    ident = own[0] if len(own) == 1 else _named(raw)
+    ident = own[0] if len(own) == 1 else _id_of_bytes(raw)
     threads = list(dict.fromkeys([*before, ident]))
     return MailHead(
         sender=sender,
         message_id=ident,
-        subject=_decoded(" ".join(every["subject"])),
+        subject=_decode_header_words(" ".join(every["subject"])),
         threads=tuple(threads[:1] + threads[1:][-_MAX_THREADS:]),
         robot=_robot(every, found.get_content_type(), sender),
     )
@@ -131,12 +131,12 @@ def _robot(every: dict[str, list[str]], kind: str, sender: VerifiedSender | None
     return next((why for holds, why in marks if holds), "")
 
 
-def _named(raw: bytes) -> str:
+def _id_of_bytes(raw: bytes) -> str:
     """Return an id for a mail that has none, or more than one."""
     return f"<sha256-{hashlib.sha256(raw).hexdigest()[:32]}@nowhere>"
 
 
-def _decoded(header: str) -> str:
+def _decode_header_words(header: str) -> str:
     """Decode a header's words to one line."""
     from email.header import decode_header, make_header  # noqa: PLC0415 - only mail has them
 
@@ -171,18 +171,18 @@ def _words(read: list[_Mail], *, is_answer: bool) -> tuple[str, SplitMail]:
         others = "\n\n".join(filter(None, [split.quoted, *rest]))
         split = replace(split, quoted=others, certain=False)
     text = "\n\n".join([*(body.text for body in (plain or html,) if body), *rest])
-    own = tuple(filter(None, map(outside_text.bounded, split.own)))
-    return outside_text.bounded(text), replace(
-        split, own=own, quoted=outside_text.bounded(split.quoted)
+    own = tuple(filter(None, map(outside_text.bound_text, split.own)))
+    return outside_text.bound_text(text), replace(
+        split, own=own, quoted=outside_text.bound_text(split.quoted)
     )
 
 
 def _body(part: _Mail) -> MailBody:
     if part.get_content_type() == _HTML:
-        return body_text.read_html(_unpacked(part))
+        return body_text.read_html(_part_text(part))
     flowed = str(part.get_param("format", "")).lower() == "flowed"
     delsp = str(part.get_param("delsp", "")).lower() == "yes"
-    return body_text.read_plain(_unpacked(part), flowed=flowed, delsp=delsp)
+    return body_text.read_plain(_part_text(part), flowed=flowed, delsp=delsp)
 
 
 def _is_read(part: _Mail) -> bool:
@@ -190,7 +190,7 @@ def _is_read(part: _Mail) -> bool:
     return part.get_content_type() in (_PLAIN, _HTML) and not attached
 
 
-def _unpacked(part: _Mail) -> str:
+def _part_text(part: _Mail) -> str:
     raw = part.get_payload(decode=True)
     raw = raw[:MAX_BYTES] if isinstance(raw, bytes) else b""
     try:
@@ -201,13 +201,15 @@ def _unpacked(part: _Mail) -> str:
 
 def _attachments(parts: list[_Mail]) -> Iterator[JsonMap]:
     for part in parts:
-        name: Json = outside_text.one_line(_decoded(str(part.get_filename() or ""))) or None
+        name: Json = (
+            outside_text.one_line(_decode_header_words(str(part.get_filename() or ""))) or None
+        )
         yield {"name": name, "type": outside_text.one_line(part.get_content_type(), 100)}
 
 
 def _file(part: _Mail) -> FileContent | None:
     content, kind = part.get_payload(decode=True), part.get_content_type()
-    name = _decoded(str(part.get_filename() or ""))
+    name = _decode_header_words(str(part.get_filename() or ""))
     return FileContent(name, kind, content) if isinstance(content, bytes) else None
 
 

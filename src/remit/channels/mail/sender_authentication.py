@@ -93,10 +93,10 @@ def _doubt(headers: Sequence[str], named: str, written_by: str) -> str:
     if not _is_named(host, named):
         text = f"{host} says who wrote it" if host else "a server without a name says who wrote it"
         return f"{text}, but authserv_id is {named}; {_proposal(host)}"
-    return _unproven(list(_trusted(headers, host, named)), written_by)
+    return _why_unproven(list(_trusted_results(headers, host, named)), written_by)
 
 
-def _trusted(headers: Sequence[str], host: str, named: str) -> Iterator[_Result]:
+def _trusted_results(headers: Sequence[str], host: str, named: str) -> Iterator[_Result]:
     """Yield the server's results from the topmost headers; unnamed, only the first.
 
     Another host of the named domain counts as long as none has judged the sender: iCloud has one
@@ -113,7 +113,7 @@ def _trusted(headers: Sequence[str], host: str, named: str) -> Iterator[_Result]
         yield from results
 
 
-def _unproven(results: Sequence[_Result], written_by: str) -> str:
+def _why_unproven(results: Sequence[_Result], written_by: str) -> str:
     """Return why the right server's results do not prove an address; empty if they do."""
     domain = written_by.rpartition("@")[2]
     judged = [each for each in results if each.method == "dmarc"]

@@ -89,7 +89,7 @@ class EmailChannel:
 
     async def send(self, parcel: Parcel) -> Answer:
         """Send one letter. No byte leaves before it is complete and valid. It never retries."""
-        exchange = await self._ready(parcel)
+        exchange = await self._compose_letter(parcel)
         if not isinstance(exchange, SmtpExchange):
             return exchange
         limit = asyncio.timeout(self._patience)
@@ -156,12 +156,12 @@ class EmailChannel:
         found = await self.mailbox.lookup(message_id, now - (parcel.sent_at or now))
         return found if isinstance(found, Accepted | SendRetry) else None
 
-    async def _ready(self, parcel: Parcel) -> SmtpExchange | SendRetry | Refused | Locked:
+    async def _compose_letter(self, parcel: Parcel) -> SmtpExchange | SendRetry | Refused | Locked:
         wrong = unfit(parcel.body, MAX_CHARACTERS)
         if wrong is not None:
             return Refused(wrong)
         try:
-            to = self._to(parcel)
+            to = self._recipient_address(parcel)
             thread = await self._thread_of(parcel) if self._thread_of else MailThread()
             note = MailContent(parcel.key, to, parcel.body, thread, parcel.files)
             made = await asyncio.to_thread(letter.compose, note, self._sender, self._clock.now())
@@ -193,7 +193,7 @@ class EmailChannel:
             return False
         return True
 
-    def _to(self, parcel: Parcel) -> MailAddress:
+    def _recipient_address(self, parcel: Parcel) -> MailAddress:
         if parcel.recipient is not None:
             return letter_head.address(parcel.recipient)
         if self._owner is None:

@@ -48,14 +48,17 @@ _SHORT_FORM: Final = re.compile(r"\b[A-Z]\w{0,4}\.$")  # "Ltd.", "Lda."
 
 def read_request(pieces: Sequence[str], owner: str, asks: Asks) -> str:
     """Return the request in the pieces of a mail; `owner` is the name the writer may sign with."""
-    found = [_unwrapped(_unsigned(piece.split("\n"), owner, asks), asks) for piece in pieces]
+    found = [
+        _join_wrapped_lines(_remove_signatures(piece.split("\n"), owner, asks), asks)
+        for piece in pieces
+    ]
     return "\n\n".join(each for each in found if each)
 
 
 # Signatures ---------------------------------------------------------------------------------------
 
 
-def _unsigned(lines: list[str], owner: str, asks: Asks) -> list[str]:
+def _remove_signatures(lines: list[str], owner: str, asks: Asks) -> list[str]:
     end = next((n for n, line in enumerate(lines) if _DELIMITER.fullmatch(line)), len(lines))
     kept = _without_end(lines[:end])
     while kept:
@@ -251,7 +254,7 @@ def _pattern(name: str, form: str) -> re.Pattern[str]:
 # Lines that were broken ---------------------------------------------------------------------------
 
 
-def _unwrapped(lines: list[str], asks: Asks) -> str:
+def _join_wrapped_lines(lines: list[str], asks: Asks) -> str:
     """Join lines that a program wrapped; lists stay lists."""
     width = max((len(line.rstrip()) for line in lines), default=0)
     joined: list[str] = []

@@ -92,7 +92,7 @@ async def finish(attempt: SignInAttempt, parameters: Mapping[str, str]) -> Token
     if issuer and parameters.get("iss", issuer) != issuer:
         raise BadInput("Another provider answered than the one that was asked.", field="iss")
     if "error" in parameters:
-        raise refused(attempt.client, parameters["error"])
+        raise refusal_error(attempt.client, parameters["error"])
     code = parameters.get("code", "")
     if not code or not code.isascii() or not code.isprintable():
         raise BadInput("The provider sent no code back. Begin again.", field="code")
@@ -104,7 +104,7 @@ def is_state(attempt: SignInAttempt, state: str) -> bool:
     return hmac.compare_digest(attempt.state.encode(), state.encode("utf-8", "replace"))
 
 
-def refused(client: OAuthClient, error: str) -> BadInput:
+def refusal_error(client: OAuthClient, error: str) -> BadInput:
     """The sentence for a provider's no."""
     why = _REASONS.get(error, "It gave a reason that Remit does not know. Try again later.")
     return BadInput(f"{client.called} did not let Remit in. {why}", field="oauth")
@@ -112,7 +112,7 @@ def refused(client: OAuthClient, error: str) -> BadInput:
 
 def _usable(client: OAuthClient, answer: TokenGrant | TokenRefusal) -> TokenGrant:
     if isinstance(answer, TokenRefusal):
-        raise refused(client, answer.error)
+        raise refusal_error(client, answer.error)
     if not answer.refresh:
         sentence = f"{client.called} gave no refresh token, so the sign-in would end in an hour."
         raise BadInput(sentence, field="oauth")
@@ -229,7 +229,7 @@ async def sign_in_by_device(
     """Show a code that the owner types in elsewhere, and ask until that is done."""
     code = await tokens.ask_device_code(client)
     if isinstance(code, TokenRefusal):
-        raise refused(client, code.error)
+        raise refusal_error(client, code.error)
     show(code)
     pause, waited = float(code.interval), 0.0
     while waited < code.seconds:
@@ -244,4 +244,4 @@ async def sign_in_by_device(
             pause += 5
         elif reply != TokenRefusal("authorization_pending"):
             return _usable(client, reply)
-    raise refused(client, "expired_token")
+    raise refusal_error(client, "expired_token")

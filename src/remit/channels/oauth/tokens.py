@@ -109,15 +109,15 @@ async def redeem(
         "code_verifier": verifier,
         "redirect_uri": redirect,
     }
-    return await _granted(client, grant)
+    return await _ask_for_grant(client, grant)
 
 
 async def refresh(client: OAuthClient, token: str) -> TokenGrant | TokenRefusal:
-    return await _granted(client, {"grant_type": "refresh_token", "refresh_token": token})
+    return await _ask_for_grant(client, {"grant_type": "refresh_token", "refresh_token": token})
 
 
 async def poll_device(client: OAuthClient, device_code: str) -> TokenGrant | TokenRefusal:
-    return await _granted(client, {"grant_type": DEVICE_GRANT, "device_code": device_code})
+    return await _ask_for_grant(client, {"grant_type": DEVICE_GRANT, "device_code": device_code})
 
 
 async def ask_device_code(client: OAuthClient) -> DeviceCode | TokenRefusal:
@@ -141,7 +141,9 @@ async def revoke(client: OAuthClient, token: str) -> bool:
     return not isinstance(reply, TokenRefusal)
 
 
-async def _granted(client: OAuthClient, fields: Mapping[str, str]) -> TokenGrant | TokenRefusal:
+async def _ask_for_grant(
+    client: OAuthClient, fields: Mapping[str, str]
+) -> TokenGrant | TokenRefusal:
     reply = await _ask(client, client.provider.token_url, fields)
     if isinstance(reply, TokenRefusal):
         return reply
@@ -281,7 +283,7 @@ class TokenSource:
                     return stored.access  # it is renewed next time
                 raise
             if isinstance(reply, TokenRefusal):
-                return self._refused(stored, reply)
+                return self._end_refused_sign_in(stored, reply)
             made = StoredSignIn(
                 reply.refresh or stored.refresh, reply.access, _end_of(reply, self._now())
             )
@@ -293,10 +295,10 @@ class TokenSource:
             raise SignInEnded(f"{self._client.called} is not connected yet. Run `{self._todo}`.")
         self._hide(found)
         if found.ended:
-            raise self._gone()
+            raise self._sign_in_ended()
         return found
 
-    def _refused(self, stored: StoredSignIn, answer: TokenRefusal) -> str:
+    def _end_refused_sign_in(self, stored: StoredSignIn, answer: TokenRefusal) -> str:
         if answer.error in _WRONG_CLIENT:
             raise SignInEnded(
                 f"{self._client.called} does not know the client id or the client secret "
@@ -304,7 +306,7 @@ class TokenSource:
             )
         kept = self._write(stored, replace(stored, ended=True))
         if kept.ended:
-            raise self._gone()
+            raise self._sign_in_ended()
         return kept.access  # somebody else has signed in or renewed it meanwhile
 
     def _write(self, old: StoredSignIn, new: StoredSignIn) -> StoredSignIn:
@@ -326,7 +328,7 @@ class TokenSource:
             old = self._seen.pop(0)
             self._keys.forget((old.text, old.access))
 
-    def _gone(self) -> SignInEnded:
+    def _sign_in_ended(self) -> SignInEnded:
         return SignInEnded(
             f"{self._client.called} no longer accepts the sign-in: it was revoked, or has ended. "
             f"Run `{self._todo}`."

@@ -45,22 +45,22 @@ _CURVE: Final = ec.SECP256R1()
 def new_key() -> str:
     """Return a new key pair, as one text."""
     number = ec.generate_private_key(_CURVE).private_numbers().private_value
-    return encoded(number.to_bytes(_SCALAR_BYTES))
+    return encode_base64url(number.to_bytes(_SCALAR_BYTES))
 
 
 def public_of(key: str) -> str:
     """Return the public key for browsers, so that nobody else can push to them."""
-    return encoded(_point(_private(key).public_key()))
+    return encode_base64url(_point(_private(key).public_key()))
 
 
 def check(p256dh: str, auth: str) -> None:
     """Refuse invalid keys of a browser."""
     try:
-        ec.EllipticCurvePublicKey.from_encoded_point(_CURVE, decoded(p256dh, _POINT_BYTES))
+        ec.EllipticCurvePublicKey.from_encoded_point(_CURVE, decode_base64url(p256dh, _POINT_BYTES))
     except ValueError:
         raise BadInput("p256dh must be a point of P-256, in base64url.", field="p256dh") from None
     try:
-        decoded(auth, _AUTH_BYTES)
+        decode_base64url(auth, _AUTH_BYTES)
     except ValueError:
         raise BadInput(f"auth must be {_AUTH_BYTES} bytes, in base64url.", field="auth") from None
 
@@ -79,12 +79,15 @@ def encrypt_with(
     length: int,
 ) -> bytes:
     """Encrypt with all inputs given; a text longer than `length` is not padded."""
-    theirs, secret = decoded(receiver[0], _POINT_BYTES), decoded(receiver[1], _AUTH_BYTES)
+    theirs, secret = (
+        decode_base64url(receiver[0], _POINT_BYTES),
+        decode_base64url(receiver[1], _AUTH_BYTES),
+    )
     ours = _point(once.public_key())
     shared = once.exchange(ec.ECDH(), ec.EllipticCurvePublicKey.from_encoded_point(_CURVE, theirs))
-    seed = _derived(shared, secret, b"WebPush: info\0" + theirs + ours, 32)
-    key = _derived(seed, salt, b"Content-Encoding: aes128gcm\0", 16)
-    nonce = _derived(seed, salt, b"Content-Encoding: nonce\0", 12)
+    seed = _derive_key(shared, secret, b"WebPush: info\0" + theirs + ours, 32)
+    key = _derive_key(seed, salt, b"Content-Encoding: aes128gcm\0", 16)
+    nonce = _derive_key(seed, salt, b"Content-Encoding: nonce\0", 12)
     filled = (text + _LAST).ljust(length + 1, b"\0")
     head = salt + _RECORD_BYTES.to_bytes(4) + len(ours).to_bytes(1) + ours
     return head + AESGCM(key).encrypt(nonce, filled, None)
@@ -95,15 +98,15 @@ def signature(key: str, origin: str, contact: str, now: datetime) -> str:
     claims = {"aud": origin, "exp": int((now + SIGNATURE_LIFE).timestamp()), "sub": contact}
     signed = f"{_part({'typ': 'JWT', 'alg': 'ES256'})}.{_part(claims)}"
     r, s = decode_dss_signature(_private(key).sign(signed.encode(), ec.ECDSA(hashes.SHA256())))
-    proof = encoded(r.to_bytes(_SCALAR_BYTES) + s.to_bytes(_SCALAR_BYTES))
+    proof = encode_base64url(r.to_bytes(_SCALAR_BYTES) + s.to_bytes(_SCALAR_BYTES))
     return f"vapid t={signed}.{proof}, k={public_of(key)}"
 
 
-def encoded(raw: bytes) -> str:
+def encode_base64url(raw: bytes) -> str:
     return base64.urlsafe_b64encode(raw).rstrip(b"=").decode()
 
 
-def decoded(text: str, length: int) -> bytes:
+def decode_base64url(text: str, length: int) -> bytes:
     """Decode base64url; ValueError if the length differs."""
     plain = text.rstrip("=")
     try:
@@ -116,7 +119,7 @@ def decoded(text: str, length: int) -> bytes:
 
 
 def _private(key: str) -> ec.EllipticCurvePrivateKey:
-    return ec.derive_private_key(int.from_bytes(decoded(key, _SCALAR_BYTES)), _CURVE)
+    return ec.derive_private_key(int.from_bytes(decode_base64url(key, _SCALAR_BYTES)), _CURVE)
 
 
 def _point(key: ec.EllipticCurvePublicKey) -> bytes:
@@ -124,12 +127,12 @@ def _point(key: ec.EllipticCurvePublicKey) -> bytes:
     return key.public_bytes(serialization.Encoding.X962, form)
 
 
-def _derived(secret: bytes, salt: bytes, label: bytes, length: int) -> bytes:
+def _derive_key(secret: bytes, salt: bytes, label: bytes, length: int) -> bytes:
     return HKDF(hashes.SHA256(), length, salt, label).derive(secret)
 
 
 def _part(fields: Mapping[str, object]) -> str:
-    return encoded(json.dumps(fields, separators=(",", ":")).encode())
+    return encode_base64url(json.dumps(fields, separators=(",", ":")).encode())
 
 
 TTL_SECONDS: Final = 86_400  # seconds that a service keeps it for an absent browser
@@ -174,7 +177,7 @@ async def send(
         "ttl": str(TTL_SECONDS),
         "urgency": "high" if shown.urgent else "normal",
         # It names the subject, and reveals nothing to the service.
-        "topic": encoded(hashlib.sha256(shown.about.encode()).digest()[:_TOPIC_BYTES]),
+        "topic": encode_base64url(hashlib.sha256(shown.about.encode()).digest()[:_TOPIC_BYTES]),
     }
     fields = {"title": "Remit", "body": shown.body, "href": shown.href, "tag": shown.about}
     text = json.dumps(fields, ensure_ascii=False, separators=(",", ":")).encode()

@@ -120,9 +120,9 @@ class AnswerRelay:
                 if card is not None:
                     await self._show(card)
             case _:
-                await self._moved(event)
+                await self._update_card_at_end(event)
 
-    async def _moved(self, event: Event) -> None:
+    async def _update_card_at_end(self, event: Event) -> None:
         """A task that was decided in the chat has ended, or was called back: the card says so."""
         ended = event.data.get("to") in TERMINAL
         if event.task_id is None or not (ended or event.data.get("review")):
@@ -217,7 +217,7 @@ class AnswerRelay:
 
     async def _show(self, card: _Card) -> None:
         """Replace what the card shows; a failure is only logged, for the decision holds anyway."""
-        text = _shown(card, self._outcome(card))
+        text = _card_text(card, self._outcome(card))
         for receipt in card.receipts:
             if await self.progress.takes(card.task.id, receipt, text.text):
                 continue
@@ -245,7 +245,7 @@ class AnswerRelay:
         return f"{decided}{f', {notice_sentence(word, language)}' if word else ''}."
 
 
-def _shown(card: _Card, outcome: str) -> MarkedText:
+def _card_text(card: _Card, outcome: str) -> MarkedText:
     review = card.review
     text = review.decision.text if review.decision and review.decision.text else review.evidence
     cut = text if len(text) <= _MAX_SHOWN else f"{text[:_MAX_SHOWN]}…"

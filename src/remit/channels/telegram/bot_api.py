@@ -138,10 +138,10 @@ def answer_of(reply: BotAnswer, chat: int, now: datetime) -> Answer:
         number = number_of(reply.result, "message_id")
         named = Accepted(f"{chat}:{number}")
         return named if number is not None else Unknown("Telegram took it and named no message.")
-    return _refused(reply)
+    return _answer_of_refusal(reply)
 
 
-def _refused(reply: BotReply) -> SendRetry | Refused | Locked | Unknown:
+def _answer_of_refusal(reply: BotReply) -> SendRetry | Refused | Locked | Unknown:
     why = f"({reply.code}: {reply.said})"
     match reply.code:
         case HTTPStatus.TOO_MANY_REQUESTS:

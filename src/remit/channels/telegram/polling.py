@@ -102,7 +102,7 @@ class TelegramWatch(LoopGroup):
         limit = seconds + _MARGIN_SECONDS
         reply = await self._channel.api.call("getUpdates", fields, limit, _MAX_BYTES)
         if not isinstance(reply, BotReply) or not reply.ok:
-            await self._failed(reply)
+            await self._pause_after_failure(reply)
             return 0
         self._failures = 0
         count = 0
@@ -121,7 +121,7 @@ class TelegramWatch(LoopGroup):
         known = timedelta(0) <= age <= _QUIET  # below 0: by a clock that was ahead
         return int(offset or 0) if known else 0
 
-    async def _failed(self, answer: object) -> None:
+    async def _pause_after_failure(self, answer: object) -> None:
         """Pause after a failure; one that lasts is raised, and so reported to the owner once."""
         code = answer.code if isinstance(answer, BotReply) else 0
         if isinstance(answer, NoToken) or code in (HTTPStatus.UNAUTHORIZED, HTTPStatus.NOT_FOUND):
@@ -143,7 +143,7 @@ class TelegramWatch(LoopGroup):
         try:
             match update.content:
                 case ChatPress() as press:
-                    await self._pressed(press)
+                    await self._take_button_press(press)
                 case ChatMessage() as message:
                     await self._message(message)
                 case None:
@@ -226,7 +226,7 @@ class TelegramWatch(LoopGroup):
 
     # Buttons ------------------------------------------------------------------------------------
 
-    async def _pressed(self, press: ChatPress) -> None:
+    async def _take_button_press(self, press: ChatPress) -> None:
         """A press counts only from the owner, in the owner's own chat."""
         address = address_of(press.sender)
         mine = press.chat == press.sender and address == self._context.owner_address()

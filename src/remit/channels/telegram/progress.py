@@ -140,7 +140,7 @@ class ProgressMessages:
     async def follow(self) -> None:
         """Show every change, the newest state at once with all that came before it."""
         for key, row in (await self._db.read(meta.starting_with, self._prefix)).items():
-            self._keys |= dict.fromkeys(_decoded(row).tasks, key)
+            self._keys |= dict.fromkeys(_decode_message(row).tasks, key)
             self._poke(key)
         while True:
             await self._bell.wait()
@@ -177,7 +177,7 @@ class ProgressMessages:
         row = meta.get(tx, self._prefix + key)
         if row is None:
             return None
-        stored, now = _decoded(row), self._clock.now()
+        stored, now = _decode_message(row), self._clock.now()
         known = tasks.by_id(tx, stored.tasks)
         found = [known[each] for each in stored.tasks if each in known]
         old = not timedelta(0) <= now - stored.at < FRESH
@@ -286,7 +286,7 @@ def _expect(
     tx: Tx, prefix: str, key: str, made: _Message, refs: Sequence[TaskRef]
 ) -> tuple[TaskId, ...]:
     """Store what an answer is about: what it created, and what another has not shown yet."""
-    stored = {each: _decoded(row) for each, row in meta.starting_with(tx, prefix).items()}
+    stored = {each: _decode_message(row) for each, row in meta.starting_with(tx, prefix).items()}
     known = {task: name for name, each in stored.items() for task in each.tasks if name != key}
     found = tasks.by_id(tx, [each.task_id for each in refs])
     mine: dict[TaskId, None] = {}
@@ -309,7 +309,7 @@ def _expect(
 def _place(tx: Tx, name: str, message: int, asks: bool) -> None:
     row = meta.get(tx, name)
     if row is not None:
-        stored = _decoded(row)
+        stored = _decode_message(row)
         shown = render(stored.head).text
         fits = units(shown) <= _MAX_HEAD_UNITS
         _change(tx, name, message=message if fits else None, shown=shown, asks=asks)
@@ -318,7 +318,7 @@ def _place(tx: Tx, name: str, message: int, asks: bool) -> None:
 def _behead(tx: Tx, name: str, message: int, text: str) -> bool:
     """Replace what stands above the progress; False if this is another message."""
     row = meta.get(tx, name)
-    if row is None or _decoded(row).message != message:
+    if row is None or _decode_message(row).message != message:
         return False
     head = text if units(text) <= _MAX_HEAD_UNITS else f"{text[: _MAX_HEAD_UNITS // 2]}…"
     _change(tx, name, head=head, marked=False, asks=False)
@@ -328,7 +328,7 @@ def _behead(tx: Tx, name: str, message: int, text: str) -> bool:
 def _change(tx: Tx, name: str, /, **fields: object) -> None:
     row = meta.get(tx, name)
     if row is not None:
-        _put(tx, name, replace(_decoded(row), **fields))
+        _put(tx, name, replace(_decode_message(row), **fields))
 
 
 def _put(tx: Tx, name: str, stored: _Message | None) -> None:
@@ -338,5 +338,5 @@ def _put(tx: Tx, name: str, stored: _Message | None) -> None:
         meta.put(tx, name, msgspec.json.encode(stored).decode())
 
 
-def _decoded(row: str) -> _Message:
+def _decode_message(row: str) -> _Message:
     return msgspec.json.decode(row, type=_Message)

@@ -70,14 +70,14 @@ def render(markdown: str) -> MarkedText:
     if _PRIVATE.search(markdown) or _IN_A_WORD.search(_CODE.sub("", markdown)):
         return MarkedText(markdown)
     written = _EntityWriter().written(markdown, SyntaxTreeNode(PARSER.parse(markdown)).children)
-    made = _counted(written) if written is not None else MarkedText(markdown)
+    made = _extract_marks(written) if written is not None else MarkedText(markdown)
     fits = made.text.strip() and units(made.text) <= MAX_UNITS
     return made if fits else MarkedText(markdown)
 
 
 class _EntityWriter(MarkdownWriter):
     def heading(self, node: SyntaxTreeNode) -> str:
-        return _marked("bold", self.blocks(node.children))
+        return _mark_text("bold", self.blocks(node.children))
 
     def table(self, rows: list[SyntaxTreeNode]) -> str:
         return "\n".join(
@@ -85,20 +85,20 @@ class _EntityWriter(MarkdownWriter):
         )
 
     def code_block(self, code: str) -> str:
-        return _marked("pre", code)
+        return _mark_text("pre", code)
 
     def code_span(self, code: str) -> str:
-        return _marked("code", code)
+        return _mark_text("code", code)
 
     def marked(self, mark: str, node: SyntaxTreeNode) -> str:
-        return _marked(_MARKS[mark], self.inline(node.children))
+        return _mark_text(_MARKS[mark], self.inline(node.children))
 
 
-def _marked(kind: str, text: str) -> str:
+def _mark_text(kind: str, text: str) -> str:
     return f"{_OPEN[kind]}{text}{_CLOSE}" if text.strip() else text
 
 
-def _counted(written: str) -> MarkedText:
+def _extract_marks(written: str) -> MarkedText:
     """Take the private characters out, and say where each mark begins and ends."""
     pieces: list[str] = []
     marks: list[tuple[int, int, str]] = []
@@ -237,20 +237,24 @@ class TelegramChannel:
 
     async def current_chat(self, chat: int) -> int:
         """Return the current id of a paired chat; a group that grew has another one."""
-        stored = await self._db.read(meta.get, self._moved(chat)) if self._db else None
+        stored = await self._db.read(meta.get, self._moved_chat_key(chat)) if self._db else None
         return int(stored) if stored else chat
 
     async def paired_chat(self, chat: int) -> int:
         """The id under which a chat was paired."""
-        moved = await self._db.read(meta.starting_with, self._moved("")) if self._db else {}
+        moved = (
+            await self._db.read(meta.starting_with, self._moved_chat_key("")) if self._db else {}
+        )
         return next((int(old) for old, new in moved.items() if new == str(chat)), chat)
 
     async def move(self, chat: int, to: int) -> None:
         """Note the new id; the address in the contacts, and so every approval, stays."""
         if self._db is not None and to != chat:
-            await self._db.write(meta.put, self._moved(await self.paired_chat(chat)), str(to))
+            await self._db.write(
+                meta.put, self._moved_chat_key(await self.paired_chat(chat)), str(to)
+            )
 
-    def _moved(self, chat: int | str) -> str:
+    def _moved_chat_key(self, chat: int | str) -> str:
         return f"telegram:{self.name}:moved:{chat}"
 
 

@@ -91,7 +91,7 @@ def verify(call: HookCall, secrets: Sequence[str], now: datetime) -> HookProof |
 
 def read(call: HookCall, how: HookProof) -> HookEvent:
     """Parse an authenticated call."""
-    content = _parsed(call)
+    content = _parse_body(call)
     found = _cloud_event(call, content)
     if found is None:
         kind = outside_text.one_line(call.headers.get("x-github-event", ""))
@@ -182,7 +182,7 @@ def _cloud_event(call: HookCall, content: Json) -> tuple[dict[str, str], Json] |
         about = {name: content.get(name) for name in (*_REQUIRED, "specversion")}
         payload = content.get("data")
         if payload is None and isinstance(content.get("data_base64"), str):
-            payload = _decoded(str(content["data_base64"]))
+            payload = _decode_base64(str(content["data_base64"]))
     elif "ce-specversion" in call.headers:
         names = (*_REQUIRED, "specversion")
         about = {name: unquote(call.headers.get(f"ce-{name}", "")) for name in names}
@@ -201,14 +201,14 @@ def _is_structured(call: HookCall) -> bool:
     return call.headers.get("content-type", "").lower().replace(" ", "").startswith(_STRUCTURED)
 
 
-def _decoded(text: str) -> str:
+def _decode_base64(text: str) -> str:
     try:
         return base64.b64decode(text, validate=True).decode("utf-8", "replace")
     except (binascii.Error, ValueError):
         return text
 
 
-def _parsed(call: HookCall) -> Json:
+def _parse_body(call: HookCall) -> Json:
     """Return the body as JSON or a form; GitHub puts its JSON into one form field."""
     kind = call.headers.get("content-type", "").lower().partition(";")[0].strip()
     if kind != _FORM:
@@ -233,12 +233,12 @@ def _json(text: bytes) -> Json:
 def _text(content: Json, body: bytes) -> str:
     """Return the content as readable text; raw if nothing else works."""
     if isinstance(content, str):
-        return outside_text.bounded(content)
+        return outside_text.bound_text(content)
     try:
         text = json.dumps(content, ensure_ascii=False, indent=1) if content is not None else ""
     except RecursionError:
         text = ""
-    return outside_text.bounded(text or body.decode("utf-8", "replace"))
+    return outside_text.bound_text(text or body.decode("utf-8", "replace"))
 
 
 def _digest(raw: bytes) -> str:

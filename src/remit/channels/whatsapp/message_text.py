@@ -42,7 +42,7 @@ class _MessageWriter(MarkdownWriter):
         self._open: list[str] = []  # marks that are open, outermost first
 
     def line(self, node: SyntaxTreeNode) -> str:
-        return _placed(self.inline(node.children), node.content)
+        return _with_indentation(self.inline(node.children), node.content)
 
     def heading(self, node: SyntaxTreeNode) -> str:
         self._open.append("*")
@@ -82,7 +82,7 @@ class _MessageWriter(MarkdownWriter):
         return f"{mark}{inner}{mark}"
 
 
-def _placed(written: str, source: str) -> str:
+def _with_indentation(written: str, source: str) -> str:
     """Return the lines with their original indentation."""
     lines, sources = written.split("\n"), source.split("\n")
     if len(lines) != len(sources):

@@ -168,7 +168,7 @@ class WhatsAppChannel(WhatsAppMessages):
         It never waits and never retries.
         """
         now = self._clock.now()
-        ready = await self._ready(parcel, now)
+        ready = await self._prepare_message(parcel, now)
         if not isinstance(ready, _Ready):
             return ready
         wait = await self._pace.take(ready.to, parcel.key, now)
@@ -226,7 +226,7 @@ class WhatsAppChannel(WhatsAppMessages):
         """Return None: only a report says what became of a message."""
         return
 
-    async def _ready(
+    async def _prepare_message(
         self, parcel: Parcel, now: datetime
     ) -> "_Ready | SendRetry | Refused | Locked":
         to = self._recipient(parcel)

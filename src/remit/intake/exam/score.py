@@ -204,14 +204,16 @@ def _reaches(draft: Draft) -> bool:
 def _is_same(message: LabelledMessage, drafts: Sequence[Draft]) -> bool:
     left = list(drafts)
     for task in message.tasks:
-        same = next((each for each in left if _fits(task, each, loose=message.loose_hour)), None)
+        same = next(
+            (each for each in left if _matches_label(task, each, loose=message.loose_hour)), None
+        )
         if same is None:
             return False
         left.remove(same)
     return not left
 
 
-def _fits(task: LabelledTask, draft: Draft, *, loose: bool) -> bool:
+def _matches_label(task: LabelledTask, draft: Draft, *, loose: bool) -> bool:
     return (
         task.work == bool(draft.work)
         and _same_time(task.at, draft.scheduled_for, loose=loose)

@@ -106,7 +106,7 @@ def group_units(units: Sequence[MessageUnit], words: MessageWords) -> list[UnitG
         if last is not None and _belongs(unit, last):
             last.add(unit)
             continue
-        given = _given(unit, last) if last else []
+        given = _time_before(unit, last) if last else []
         group = UnitGroup(len(groups), [unit], unit.kind not in _LOOSE, given)
         if last is not None and last.main.line.heading and not last.is_task:
             group.heading = words.slice(*last.main.body)
@@ -120,7 +120,7 @@ def _seen_behind(unit: MessageUnit, last: UnitGroup | None) -> MessageUnit:
         return replace(unit, kind=UnitKind.TALK, talk=SmallTalk.STATEMENT)
     if last is not None and last.is_task and _is_added(unit, last):
         return replace(unit, kind=UnitKind.LIMIT)
-    return _as_thing(unit, last)
+    return _thing_to_make(unit, last)
 
 
 def _look_back(unit: MessageUnit, last: UnitGroup) -> None:
@@ -201,7 +201,7 @@ _BELONGS: Final[Mapping[UnitKind, Callable[[MessageUnit, UnitGroup], bool]]] = {
 }
 
 
-def _as_thing(unit: MessageUnit, before: UnitGroup | None) -> MessageUnit:
+def _thing_to_make(unit: MessageUnit, before: UnitGroup | None) -> MessageUnit:
     """Return what is sent as a thing to be made: "the report" without work before it, "a list"."""
     it = unit.order.it
     new = unit.makes_thing and unit.order.to_me
@@ -228,7 +228,7 @@ def _is_added(unit: MessageUnit, before: UnitGroup) -> bool:
     return same_line and alone and few and not unit.also and not before.only_works
 
 
-def _given(unit: MessageUnit, before: UnitGroup) -> list[TimePhrase]:
+def _time_before(unit: MessageUnit, before: UnitGroup) -> list[TimePhrase]:
     """Return the time at the start of the sentence, which also applies after "and"."""
     last = before.units[-1]
     if unit.line.number != last.line.number or unit.times or unit.also or unit.kind in _LOOSE:
@@ -257,7 +257,7 @@ def plan_sends(unit: MessageUnit, content: str | None, words: MessageWords) -> F
     targets = _targets(unit, words)
     ways = _ways(unit, words)
     deliveries = []
-    for n, (target, (at, way)) in enumerate(_paired(targets, ways)):
+    for n, (target, (at, way)) in enumerate(_pair_channels(targets, ways)):
         person = target.who if isinstance(target.who, Contact) else None
         channel = way if isinstance(way, ChannelName) else None
         questions = [(target.at, target.who)] if isinstance(target.who, Question) else []
@@ -277,14 +277,16 @@ def plan_sends(unit: MessageUnit, content: str | None, words: MessageWords) -> F
         half = Delivery(name, recipient, content, id=DeliveryId(f"half-{unit.start}-{n}"))
         made.waits.append(half)
         made.asked.extend((place, _waiting(question, half)) for place, question in questions)
-    return FoundDeliveries(tuple(dict.fromkeys(deliveries)), made.waits, _joined(made.asked))
+    return FoundDeliveries(
+        tuple(dict.fromkeys(deliveries)), made.waits, _join_questions(made.asked)
+    )
 
 
 def _waiting(question: Question, half: Delivery) -> Question:
     return Question(question.about, question.sentence, question.options, waits=(half,))
 
 
-def _joined(asked: Sequence[tuple[int, Question]]) -> list[tuple[int, Question]]:
+def _join_questions(asked: Sequence[tuple[int, Question]]) -> list[tuple[int, Question]]:
     """Join equal questions about several sends."""
     found: dict[tuple[int, QuestionTopic, str], tuple[int, Question]] = {}
     for at, question in asked:
@@ -302,7 +304,9 @@ def _targets(unit: MessageUnit, words: MessageWords) -> list[_Target]:
     named = [
         _Target(span[0], _one_of(people, words.slice(*span))) for span, people in unit.order.people
     ]
-    named += [_Target(span[0], _unknown(span, words, unit)) for span in unit.order.unnamed]
+    named += [
+        _Target(span[0], _unknown_recipient(span, words, unit)) for span in unit.order.unnamed
+    ]
     if named and unit.order.me:
         named.append(_Target(unit.end - 1, words.book.owner))
     named.sort(key=lambda each: each.at)
@@ -316,7 +320,7 @@ def _one_of(people: Sequence[Contact], text: str) -> Contact | Question:
     return Question(QuestionTopic.RECIPIENT, f"Which {text} is meant?", names)
 
 
-def _unknown(span: tuple[int, int], words: MessageWords, unit: MessageUnit) -> Question:
+def _unknown_recipient(span: tuple[int, int], words: MessageWords, unit: MessageUnit) -> Question:
     text = words.slice(*span)
     if unit.stranger:
         sentence = f"Who is {text!r}? Nobody in your contacts is called that."
@@ -344,7 +348,7 @@ def _ways(
     return [(at, way) for way, at in reversed(unique.items())] or [(unit.start, None)]
 
 
-def _paired(
+def _pair_channels(
     targets: Sequence[_Target],
     ways: Sequence[tuple[int, ChannelName | Question | None]],
 ) -> list[tuple[_Target, tuple[int, ChannelName | Question | None]]]:

@@ -111,7 +111,7 @@ def _time(words: MessageWords, order: SpokenOrder, at: int) -> int | None:
     return phrase.end
 
 
-def _corrected(words: MessageWords, order: SpokenOrder, at: int) -> int | None:
+def _read_correction(words: MessageWords, order: SpokenOrder, at: int) -> int | None:
     """Read ", no wait, Thursday" after a time: it replaces that time."""
     known, start, found = order_words(), at, False
     if not order.times or words.tokens[at].kind is not TokenKind.MARK:
@@ -226,7 +226,7 @@ def _verb(words: MessageWords, order: SpokenOrder, at: int) -> int | None:
     return found[1]
 
 
-def _unnamed(words: MessageWords, order: SpokenOrder, at: int) -> int | None:
+def _read_unnamed(words: MessageWords, order: SpokenOrder, at: int) -> int | None:
     if order.verb is None or order.reminds:
         return None
     start = skip_to(words, at)
@@ -274,7 +274,7 @@ def _it(words: MessageWords, order: SpokenOrder, at: int) -> int | None:
 def _goes_on(words: MessageWords, at: int) -> bool:
     """Whether some part of an order may begin at a token."""
     trial = SpokenOrder(at, at, OrderVerb(VerbKind.SEND))
-    takes = (_time, _person, _channel, _unnamed, _me, _small)
+    takes = (_time, _person, _channel, _read_unnamed, _me, _small)
     if any(take(words, trial, at) is not None for take in takes):
         return True
     return order_words().links.at(words.keys, at) is not None or words.verb_at(at) is not None
@@ -320,11 +320,11 @@ def _mark(words: MessageWords, order: SpokenOrder, at: int) -> int | None:
 
 
 _WORD_PARTS: Final[tuple[_Part, ...]] = (
-    *(_corrected, _time, _led_time, _person, _message),
-    *(_channel, _verb, _unnamed, _me, _it, _small),
+    *(_read_correction, _time, _led_time, _person, _message),
+    *(_channel, _verb, _read_unnamed, _me, _it, _small),
 )
 _PARTS: Final[Mapping[TokenKind, tuple[_Part, ...]]] = {
     TokenKind.WORD: _WORD_PARTS,
     TokenKind.NUMBER: _WORD_PARTS,
-    TokenKind.MARK: (_corrected, _person, _channel, _unnamed, _me, _small),
+    TokenKind.MARK: (_read_correction, _person, _channel, _read_unnamed, _me, _small),
 }

@@ -19,7 +19,7 @@ from remit.intake.patterns.spoken_order import (
     SpokenOrder,
     UnitKind,
     UnitSearch,
-    merged,
+    merge_orders,
 )
 from remit.language.order_words import TextLead, VerbKind, order_words
 from remit.language.time.phrase import combine
@@ -34,7 +34,7 @@ def read_send(place: UnitSearch) -> MessageUnit | None:
     order = _with_stranger(place, order) if order.verb and not order.reaches else order
     stranger = any(span not in _unnamed_words(words, order) for span in order.unnamed)
     if not order.sends:
-        return None if order.verb else _announced(place, order)
+        return None if order.verb else _announced_text(place, order)
     text = _text(place, order)
     if text is not None:
         return replace(text, stranger=stranger)
@@ -42,7 +42,7 @@ def read_send(place: UnitSearch) -> MessageUnit | None:
     return replace(found, stranger=stranger) if found else None
 
 
-def _announced(place: UnitSearch, order: SpokenOrder) -> MessageUnit | None:
+def _announced_text(place: UnitSearch, order: SpokenOrder) -> MessageUnit | None:
     """Return a text for people that no verb orders to send: "to Anna, by mail: …".
 
     What only names a time or an address, speaks of somebody, or orders something is no such text.
@@ -105,7 +105,7 @@ def _with_stranger(place: UnitSearch, order: SpokenOrder) -> SpokenOrder:
         end += 1
     particle = order_words().particles.at(words.keys, end)  # "know" in "let Bob know"
     rest = read_order(words, particle[1] if particle else end, place.stop)
-    whole = replace(merged(order, rest), unnamed=[(at, end)], end=rest.end)
+    whole = replace(merge_orders(order, rest), unnamed=[(at, end)], end=rest.end)
     return replace(whole, message=order.message or rest.message)
 
 
@@ -181,7 +181,7 @@ def quoted_text(place: UnitSearch, order: SpokenOrder, at: int) -> MessageUnit:
     """Return a text in quotation marks; people, a channel and a time may follow it."""
     words = place.words
     rest = read_order(words, at + 1, place.line.end)
-    whole = merged(order, rest) if rest.verb is None or order.verb is None else order
+    whole = merge_orders(order, rest) if rest.verb is None or order.verb is None else order
     end = rest.end if whole is not order else at + 1
     made = place.unit(UnitKind.SEND, end, (at, at + 1), whole)
     return replace(made, text=words.tokens[at].text, marked=True)
@@ -197,7 +197,7 @@ def _object(place: UnitSearch, order: SpokenOrder) -> MessageUnit | None:
         about = is_tell and order_words().leads.at(words.keys, thing[0]) is not None
         rest, suffix = without_suffix(words, *thing, is_object=True)
         if suffix and not (about and suffix.times):  # "tell Bob about the match at 9"
-            order, thing = merged(order, suffix), rest
+            order, thing = merge_orders(order, suffix), rest
     if not order.reaches:
         order, thing = _with_unknown(words, order, thing)
     result = order_words().results.at(words.keys, thing[0]) if order.it is None else None
@@ -250,7 +250,7 @@ def read_reminder(place: UnitSearch, order: SpokenOrder, at: int) -> MessageUnit
     body, suffix = without_suffix(words, *whole_body, is_reminder=True)
     if suffix and order.times and suffix.times and not _go_together(order, suffix):
         body, suffix = whole_body, None  # "at 4pm remind me to call Bob at 6pm"
-    whole = merged(order, suffix) if suffix else order
+    whole = merge_orders(order, suffix) if suffix else order
     made = place.unit(UnitKind.REMIND, end, body, whole)
     call = words.slice(order.verb_at, words.verb_end(order.verb_at)) if order.wakes else None
     return replace(made, text=words.slice(*body) or call)
@@ -299,8 +299,8 @@ def read_reminding_last(place: UnitSearch) -> MessageUnit | None:
         body = (start, without_links(words, start, at))
         rest, suffix = without_suffix(words, *body, is_reminder=True)
         if suffix and last.times and suffix.times and _go_together(suffix, last):
-            body, last = rest, merged(last, suffix)  # "ring Bob tomorrow and remind me at 8"
-        whole = replace(merged(last, order), start=order.start)
+            body, last = rest, merge_orders(last, suffix)  # "ring Bob tomorrow and remind me at 8"
+        whole = replace(merge_orders(last, order), start=order.start)
         made = place.unit(UnitKind.REMIND, place.stop, body, whole)
         return replace(made, text=words.slice(*body) or None)
     return None

@@ -208,7 +208,7 @@ class SpokenOrder(Struct):
         return self.verb is not None and self.verb.wakes
 
 
-def merged(one: SpokenOrder, other: SpokenOrder) -> SpokenOrder:
+def merge_orders(one: SpokenOrder, other: SpokenOrder) -> SpokenOrder:
     """Return an order with what was named after its text."""
     return replace(
         one,

@@ -33,7 +33,7 @@ from remit.intake.patterns.spoken_order import (
     SpokenOrder,
     UnitKind,
     UnitSearch,
-    merged,
+    merge_orders,
     message_lines,
     sentence_end,
 )
@@ -328,7 +328,7 @@ def _work(place: UnitSearch) -> MessageUnit:
         body, suffix = without_suffix(words, *body, is_work=True)
         if suffix and suffix.times and dated:
             body, suffix = (at, without_marks(words, at, end)), None
-    whole, end = (merged(order, suffix) if suffix else order), typed
+    whole, end = (merge_orders(order, suffix) if suffix else order), typed
     made = place.unit(UnitKind.WORK, max(end, place.start + 1), body, whole)
     made = replace(made, begins_with_verb=verb is not None)
     if whole.times and (_is_deed(place, body) or (order.times and _is_note(place, body))):

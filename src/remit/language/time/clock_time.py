@@ -38,8 +38,8 @@ def read_clock(
     led = words.at.at(line.keys, at)
     start = led[1] if led else at
     known = led is not None or sure
-    found = _dotted(line, start, led=known or dotted) or _plain(line, start)
-    found = found or (_led(line, start, sure=sure) if known else None)
+    found = _read_dotted_time(line, start, led=known or dotted) or _plain(line, start)
+    found = found or (_read_led_time(line, start, sure=sure) if known else None)
     if found is None or (not ranged and _is_range(line, found[1])):
         return None
     roughly = words.oclock.at(line.keys, found[1])  # "9pm ish", "3pm sharp"
@@ -85,7 +85,7 @@ def _plain(line: TimeText, at: int) -> Found | None:
     return None
 
 
-def _led(line: TimeText, at: int, *, sure: bool) -> Found | None:
+def _read_led_time(line: TimeText, at: int, *, sure: bool) -> Found | None:
     """Read forms that need "at" before them."""
     hour = read_number(line, at)
     if hour is None or hour[0] > _LAST_HOUR:
@@ -116,7 +116,7 @@ def _digital(line: TimeText, at: int) -> Found | None:
     return _finish(line, clock, at + 3)
 
 
-def _dotted(line: TimeText, at: int, *, led: bool) -> Found | None:
+def _read_dotted_time(line: TimeText, at: int, *, led: bool) -> Found | None:
     """Read 15.30 Uhr, 3.30pm, 7.40 in the morning; alone it is a time only after "at" or a day."""
     hour, minute = line.number(at, 2), line.number(at + 2, 2)
     if hour is None or minute is None or not line.is_tight(at + 1, "."):
@@ -138,7 +138,7 @@ def _run_together(line: TimeText, at: int) -> Found | None:
     if number is None or half is None or len(line.tokens[at].text) < 3:  # noqa: PLR2004
         return None
     hour, minute = divmod(number, 100)
-    return _halved(ClockTime(hour, minute), half[0], half[1]) if minute <= _LAST_MINUTE else None
+    return _read_half(ClockTime(hour, minute), half[0], half[1]) if minute <= _LAST_MINUTE else None
 
 
 def _finish(line: TimeText, clock: ClockTime, end: int) -> Found | None:
@@ -146,14 +146,14 @@ def _finish(line: TimeText, clock: ClockTime, end: int) -> Found | None:
         return None
     words = line.words
     if half := words.am_pm.at(line.keys, end):
-        return _halved(clock, half[0], half[1])
+        return _read_half(clock, half[0], half[1])
     for mark in (words.oclock.at(line.keys, end), words.hour_marks.at(line.keys, end)):
         if mark:
             return clock, mark[1]
     return clock, end
 
 
-def _halved(clock: ClockTime, half: int, end: int) -> Found | None:
+def _read_half(clock: ClockTime, half: int, end: int) -> Found | None:
     if not 1 <= clock.hour <= NOON:
         return None
     return ClockTime(clock.hour % NOON + half, clock.minute), end
@@ -194,7 +194,7 @@ def _half_named(line: TimeText, at: int) -> Found | None:
         return None
     words = line.words
     if half := words.am_pm.at(line.keys, hour[1]):
-        return _halved(ClockTime(hour[0]), half[0], half[1])
+        return _read_half(ClockTime(hour[0]), half[0], half[1])
     minute = line.number(hour[1] + 1, 2)
     if line.is_tight(hour[1], "h") and minute is not None and line.tokens[hour[1] + 1].tight:
         return _finish(line, ClockTime(hour[0], minute), hour[1] + 2)

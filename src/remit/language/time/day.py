@@ -58,7 +58,11 @@ def read_day(line: TimeText, at: int) -> Found | None:
     start = led[1] if led else at
     found = _weekday(line, at, start)
     if found is None and line.number(start, 4) is not None:
-        found = _iso(line, start) or _dotted(line, at, start) or _slashed(line, at, start)
+        found = (
+            _iso(line, start)
+            or _read_dotted_date(line, at, start)
+            or _read_slashed_date(line, at, start)
+        )
     return found or _month_first(line, start) or _day_first(line, at, start) or _day_alone(line, at)
 
 
@@ -86,10 +90,10 @@ def _iso(line: TimeText, start: int) -> Found | None:
         return None
     if not (line.is_tight(start + 1, "-") and line.is_tight(start + 3, "-")):
         return None
-    return _checked(CalendarDate(day, month, year), start + 5)
+    return _check_date(CalendarDate(day, month, year), start + 5)
 
 
-def _dotted(line: TimeText, at: int, start: int) -> Found | None:
+def _read_dotted_date(line: TimeText, at: int, start: int) -> Found | None:
     """Read 1.3. and 1.3.2026; without a last dot or a year only after "am"."""
     day, month = line.number(start, 2), line.number(start + 2, 2)
     if day is None or month is None or not line.is_tight(start + 1, "."):
@@ -98,13 +102,13 @@ def _dotted(line: TimeText, at: int, start: int) -> Found | None:
     dot = line.is_tight(end, ".")
     year = _tight_year(line, end + 1) if dot else None
     if year:
-        return _checked(CalendarDate(day, month, year), end + 2)
+        return _check_date(CalendarDate(day, month, year), end + 2)
     if not line.tokens[start + 2].tight or line.words.day_first is None:
         return None
-    return _checked(CalendarDate(day, month), end + dot) if dot or start > at else None
+    return _check_date(CalendarDate(day, month), end + dot) if dot or start > at else None
 
 
-def _slashed(line: TimeText, at: int, start: int) -> Found | None:
+def _read_slashed_date(line: TimeText, at: int, start: int) -> Found | None:
     """Read 25/3 and 1/3/2026, after "on" or with a year; else it may be a fraction."""
     one, two = line.number(start, 2), line.number(start + 2, 2)
     if one is None or two is None or not line.is_tight(start + 1, "/"):
@@ -116,7 +120,7 @@ def _slashed(line: TimeText, at: int, start: int) -> Found | None:
     day_first = line.words.day_first
     swapped = day_first is None and one <= _MONTHS and two <= _MONTHS and one != two
     day, month = (one, two) if day_first or one > _MONTHS else (two, one)
-    return _checked(CalendarDate(day, month, year, swapped), end + 2 if year else end)
+    return _check_date(CalendarDate(day, month, year, swapped), end + 2 if year else end)
 
 
 def _month_first(line: TimeText, start: int) -> Found | None:
@@ -132,7 +136,7 @@ def _month_first(line: TimeText, start: int) -> Found | None:
     year = _year(line, end + 1 if comma else end)
     if year:
         end = year[1]
-    return _checked(CalendarDate(day, month[0], year[0] if year else None), end)
+    return _check_date(CalendarDate(day, month[0], year[0] if year else None), end)
 
 
 def _day_first(line: TimeText, at: int, start: int) -> Found | None:
@@ -153,7 +157,7 @@ def _day_first(line: TimeText, at: int, start: int) -> Found | None:
     year = _year(line, of[1] if of else end)
     if year:
         end = year[1]
-    return _checked(CalendarDate(number[0], month[0], year[0] if year else None), end)
+    return _check_date(CalendarDate(number[0], month[0], year[0] if year else None), end)
 
 
 def _day_alone(line: TimeText, at: int) -> Found | None:
@@ -165,7 +169,7 @@ def _day_alone(line: TimeText, at: int) -> Found | None:
     end = _after_ordinal(line, led[1] + 1)
     if end == led[1] + 1 and not line.words.bare_day:
         return None
-    return _checked(CalendarDate(day), end)
+    return _check_date(CalendarDate(day), end)
 
 
 def _after_ordinal(line: TimeText, at: int) -> int:
@@ -189,7 +193,7 @@ def _tight_year(line: TimeText, at: int) -> int | None:
     return year if _FIRST_YEAR <= year <= _LAST_YEAR else None
 
 
-def _checked(date: CalendarDate, end: int) -> Found | None:
+def _check_date(date: CalendarDate, end: int) -> Found | None:
     """Refuse the 41st and the 13th month; the 30th of February is found later."""
     if not 1 <= date.day <= _DAYS:
         return None

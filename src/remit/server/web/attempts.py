@@ -49,7 +49,7 @@ class AttemptView(Struct, frozen=True, kw_only=True):
 
 def of_task(task: Task, legs: Sequence[Run], happened: Sequence[Event]) -> list[AttemptView]:
     """Return attempts, newest first; the running one is only in the journal yet."""
-    sentences = [_ended(leg, happened) for leg in legs]
+    sentences = [_ended_attempt(leg, happened) for leg in legs]
     newest = legs[0].lease if legs else 0
     if task.status in ACTIVE and task.lease > newest:
         began = (each.at for each in happened if each.data.get("lease") == task.lease)
@@ -58,7 +58,7 @@ def of_task(task: Task, legs: Sequence[Run], happened: Sequence[Event]) -> list[
     return sentences
 
 
-def _ended(leg: Run, happened: Sequence[Event]) -> AttemptView:
+def _ended_attempt(leg: Run, happened: Sequence[Event]) -> AttemptView:
     kind, word, icon = _OUTCOMES.get(leg.outcome or "", ("idle", leg.outcome or "Ended", "pend"))
     return AttemptView(
         n=leg.lease,
@@ -94,7 +94,7 @@ def events_of(happened: Sequence[Event], n: int) -> list[Event]:
 def calls_of(tx: Tx, task: Task) -> dict[str, list[ToolUse]]:
     """Return the tools used, by step."""
     rounds = (runs.steps(tx, replace(task, round=n)) for n in range(task.round + 1))
-    return task_history.called(rounds)
+    return task_history.tools_used(rounds)
 
 
 # Two of them side by side ------------------------------------------------------------------------
@@ -145,7 +145,7 @@ def read_side(tx: Tx, task_id: TaskId, n: int | None, now: datetime) -> AttemptS
         return None
     own = events_of(happened, chosen.n)
     bars = timeline.bars(own, chosen.ended_at, now, calls_of(tx, task))
-    text = _written(own)
+    text = _last_deliverable(own)
     if not text and chosen is known[0]:
         text = next((each.body for each in task.delivery if each.body), None) or ""
     since = rows.ms(chosen.started_at)
@@ -162,7 +162,7 @@ def compare(before: AttemptSide, after: AttemptSide) -> Compared:
     return Compared(before, after, markup.changes(before.text, after.text), _pairs(before, after))
 
 
-def _written(own: Iterable[Event]) -> str:
+def _last_deliverable(own: Iterable[Event]) -> str:
     """Return its last deliverable."""
     texts = [str(each.data.get("text", "")) for each in own if each.kind is EventKind.STEP_DONE]
     found = [match for text in texts for match in _DELIVERABLE.findall(text)]
@@ -170,12 +170,12 @@ def _written(own: Iterable[Event]) -> str:
 
 
 def _pairs(before: AttemptSide, after: AttemptSide) -> tuple[StepPair, ...]:
-    was, now = [_keyed(each.bars) for each in (before, after)]
+    was, now = [_bars_by_key(each.bars) for each in (before, after)]
     names = list(dict.fromkeys((*was, *now)))
     return tuple(StepPair(name[0], was.get(name), now.get(name)) for name in names)
 
 
-def _keyed(bars: Iterable[TimelineBar]) -> Mapping[tuple[str, int], TimelineBar]:
+def _bars_by_key(bars: Iterable[TimelineBar]) -> Mapping[tuple[str, int], TimelineBar]:
     """Return the bars by label and occurrence."""
     seen: dict[str, int] = {}
     found: dict[tuple[str, int], TimelineBar] = {}
@@ -232,7 +232,7 @@ async def more(call: Call) -> CallResult:
 @page("/tasks/{id}/log.jsonl")
 async def export(call: Call) -> CallResult:
     """Return everything that happened, one JSON object per line."""
-    found = await call.app.db.read(_all, call.task_id)
+    found = await call.app.db.read(_all_events, call.task_id)
     text = "".join(map(follow.line, found))
     name = f'attachment; filename="{call.task_id}.jsonl"'
     return CallResult(text, media="application/jsonl", headers={"Content-Disposition": name})
@@ -276,6 +276,6 @@ def read(tx: Tx, task_id: TaskId, wanted: LogFilter) -> LogPage:
     return LogPage(tuple(shown), first, last, more=first > 1)
 
 
-def _all(tx: Tx, task_id: TaskId) -> list[Event]:
+def _all_events(tx: Tx, task_id: TaskId) -> list[Event]:
     stored.find_row(tx, task_id)
     return events.of_task(tx, task_id)

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from remit.errors import BadInput
 from remit.server.page_language import say
-from remit.server.web.words import dated
+from remit.server.web.words import date_words
 
 _DAY: Final = timedelta(days=1)
 _WEEK: Final = 7
@@ -84,14 +84,14 @@ class CalendarSheet(Struct, frozen=True):
     @property
     def title(self) -> str:
         if self.span is CalendarSpan.MONTH:
-            return dated(self.on, "%B %Y")
+            return date_words(self.on, "%B %Y")
         last = self.until - _DAY
-        until = dated(last, f"{last.day} %b %Y")
+        until = date_words(last, f"{last.day} %b %Y")
         if self.first.month == last.month:
-            return say("{0} to {1}", self.first.day, dated(last, f"{last.day} %B %Y"))
+            return say("{0} to {1}", self.first.day, date_words(last, f"{last.day} %B %Y"))
         if self.first.year == last.year:
-            return say("{0} to {1}", dated(self.first, f"{self.first.day} %b"), until)
-        return say("{0} to {1}", dated(self.first, f"{self.first.day} %b %Y"), until)
+            return say("{0} to {1}", date_words(self.first, f"{self.first.day} %b"), until)
+        return say("{0} to {1}", date_words(self.first, f"{self.first.day} %b %Y"), until)
 
     @property
     def before(self) -> date:
@@ -125,7 +125,7 @@ def days(shown: CalendarSheet, marks: Sequence[CalendarMark], now: datetime) -> 
     on = shown.first
     while on < shown.until:
         of_day = tuple(
-            _gathered(by_day.get(on, ()), 1 if shown.span is CalendarSpan.MONTH else _IN_HOUR)
+            _merge_marks(by_day.get(on, ()), 1 if shown.span is CalendarSpan.MONTH else _IN_HOUR)
         )
         outside = shown.span is CalendarSpan.MONTH and on.month != shown.on.month
         found.append(CalendarDay(on, of_day, on == now.date(), outside))
@@ -145,7 +145,7 @@ def often(shown: CalendarSheet, marks: Sequence[CalendarMark]) -> list[tuple[Cal
     """Return, for each day of a week, the series that would fill its hours."""
     by_day = _by_day(marks)
     week = [by_day.get(shown.first + n * _DAY, ()) for n in range(_WEEK)]
-    return [tuple(mark for mark in _gathered(day, _OFTEN) if mark.times > 1) for day in week]
+    return [tuple(mark for mark in _merge_marks(day, _OFTEN) if mark.times > 1) for day in week]
 
 
 def hours(shown: CalendarSheet, marks: Sequence[CalendarMark], now: datetime) -> list[CalendarHour]:
@@ -165,19 +165,19 @@ def hours(shown: CalendarSheet, marks: Sequence[CalendarMark], now: datetime) ->
 
 
 def _rare(marks: Sequence[CalendarMark]) -> list[CalendarMark]:
-    counted = Counter(_alike(mark) for mark in marks if mark.series)
-    return [mark for mark in marks if counted[_alike(mark)] <= _OFTEN]
+    counted = Counter(_mark_key(mark) for mark in marks if mark.series)
+    return [mark for mark in marks if counted[_mark_key(mark)] <= _OFTEN]
 
 
-def _alike(mark: CalendarMark) -> tuple[date, str, str]:
+def _mark_key(mark: CalendarMark) -> tuple[date, str, str]:
     return mark.at.date(), mark.series, mark.kind
 
 
 def _of_hour(day: Sequence[CalendarMark], at: int) -> tuple[CalendarMark, ...]:
-    return tuple(_gathered([mark for mark in day if mark.at.hour == at], _IN_HOUR))
+    return tuple(_merge_marks([mark for mark in day if mark.at.hour == at], _IN_HOUR))
 
 
-def _gathered(marks: Sequence[CalendarMark], most: int) -> Iterator[CalendarMark]:
+def _merge_marks(marks: Sequence[CalendarMark], most: int) -> Iterator[CalendarMark]:
     """Merge similar marks of one series into one with a number, if there are many."""
     kinds: dict[tuple[str, str], list[CalendarMark]] = {}
     for n, mark in enumerate(marks):

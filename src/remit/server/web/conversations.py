@@ -178,12 +178,12 @@ async def begin(call: Call, given: TurnForm) -> CallResult:
     if not given.text.strip():
         raise BadInput("Write something first.", field="text")
     talk = await perform(call, NewConversation())
-    return await _spoken(call, str(talk.content["id"]), given)
+    return await _take_turn(call, str(talk.content["id"]), given)
 
 
 @form(_ONE, messages.say, files=True, refused=_shown_again)
 async def say(call: Call, given: TurnForm) -> CallResult:
-    return await _spoken(call, call.path["id"], given)
+    return await _take_turn(call, call.path["id"], given)
 
 
 @form(f"{_ONE}/title", messages.rename_conversation)
@@ -198,14 +198,16 @@ async def remove(call: Call, given: RemoveConversation) -> CallResult:
     return shell.redirect("/conversations")
 
 
-async def _spoken(call: Call, talk: str, given: TurnForm) -> CallResult:
+async def _take_turn(call: Call, talk: str, given: TurnForm) -> CallResult:
     # The script hears of the answer by the socket.
     patience = 0.0 if call.part else _PATIENCE
     files = await named_files(call, given.file)
     turn = NewTurn(talk, given.text, given.about or None, patience, files)
     spoken = await perform(call, turn)
     if call.part:
-        drawn = await call.app.db.read(_drawn, [cast("Turn", spoken.value)], card_context(call))
+        drawn = await call.app.db.read(
+            _draw_turns, [cast("Turn", spoken.value)], card_context(call)
+        )
         return _part(call, "parts/turns.html", {"turns": drawn})
     return shell.redirect(f"/conversations/{talk}#end")
 
@@ -261,7 +263,7 @@ def _room(
     first = turns_found[0].n if turns_found else 0
     return ConversationPage(
         talk=talk,
-        turns=tuple(_drawn(tx, turns_found, place)),
+        turns=tuple(_draw_turns(tx, turns_found, place)),
         tasks=tuple(spoken),
         facts=tuple(dict.fromkeys(facts))[-_FACTS:],
         earlier=first if first > 1 else 0,
@@ -282,10 +284,10 @@ def _facts(tx: Tx, task: Task) -> list[StatedFact]:
 
 
 def _since(tx: Tx, ident: ConversationId, after: int, place: CardContext) -> list[TurnView]:
-    return _drawn(tx, conversations.turns(tx, ident, 0, _PAGE), place, after)
+    return _draw_turns(tx, conversations.turns(tx, ident, 0, _PAGE), place, after)
 
 
-def _drawn(
+def _draw_turns(
     tx: Tx, turns_found: Sequence[Turn], place: CardContext, after: int = 0
 ) -> list[TurnView]:
     """Return the turns after a place. A task's question stands once: in its last whole card.

@@ -118,12 +118,12 @@ async def palette(call: Call) -> CallResult:
     page = await call.app.db.read(search.page, wanted)
     found: list[Json] = [_line(task) for task in page.tasks]
     known = {task.id for task in page.tasks}
-    near = await _alike(call, wanted.text or "") if len(found) < _FOUND else []
+    near = await _similar_tasks(call, wanted.text or "") if len(found) < _FOUND else []
     alike: list[Json] = [_line(task) for task in near if task.id not in known]
     return CallResult({"tasks": found, "alike": alike[: _FOUND - len(found)]})
 
 
-async def _alike(call: Call, text: str) -> list[Task]:
+async def _similar_tasks(call: Call, text: str) -> list[Task]:
     """Return tasks similar to what is typed."""
     if len(text) < _TELLING:
         return []

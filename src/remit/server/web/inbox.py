@@ -62,7 +62,7 @@ _WITH_TEXT: Final = (ReviewAnswer.APPROVE, ReviewAnswer.EDIT, ReviewAnswer.ANSWE
 @page("/inbox", "done")
 async def front(call: Call) -> CallResult:
     """Show the list, and on a wide screen its first item."""
-    listed = await inbox_listing.listed(call)
+    listed = await inbox_listing.inbox_listing(call)
     first = next((row.id for row in listed.rows if not row.elsewhere), None)
     opened = await _open(call, first) if first else None
     return await _page(call, opened, listed=listed)
@@ -79,7 +79,7 @@ async def show_review(call: Call) -> CallResult:
 @page("/inbox/list", "at")
 async def rows(call: Call) -> CallResult:
     """Return the list alone, as it is now."""
-    values = {"listed": await inbox_listing.listed(call), "at": call.text("at") or ""}
+    values = {"listed": await inbox_listing.inbox_listing(call), "at": call.text("at") or ""}
     return shell.part("parts/ilist.html", {**values, "now": shell.local_now(call)})
 
 
@@ -88,7 +88,7 @@ async def stand(call: Call) -> CallResult:
     """Return the current state of a question, in one sentence."""
     opened = await _open(call, call.path["id"])
     return shell.part(
-        "parts/stand.html", {"ask": opened, "listed": await inbox_listing.listed(call)}
+        "parts/stand.html", {"ask": opened, "listed": await inbox_listing.inbox_listing(call)}
     )
 
 
@@ -128,7 +128,7 @@ async def _shown_again(
 @form("/inbox/{id}", reviews.decide_review, refused=_shown_again)
 async def decide(call: Call, answer: NewAnswer) -> CallResult:
     """Decide a question by what the owner saw; a second decision is told the first."""
-    found, listed = await _waiting(call), await inbox_listing.listed(call)
+    found, listed = await _waiting(call), await inbox_listing.inbox_listing(call)
     decision = _decision(found.review, answer)
     _check_seen(found.review, answer)
     elsewhere = _elsewhere(found, answer)
@@ -176,7 +176,7 @@ async def _open_question(call: Call, task: TaskId) -> ReviewId | None:
 @form("/inbox/{id}/contact", reviews.decide_review, refused=_shown_again)
 async def answer_with_contact(call: Call, given: ContactAnswer) -> CallResult:
     """Put someone into the contacts, and answer a question with them."""
-    found, listed = await _waiting(call), await inbox_listing.listed(call)
+    found, listed = await _waiting(call), await inbox_listing.inbox_listing(call)
     name = given.name.strip()
     channels = {given.channel: given.address.strip() or name}
     await perform(call, NewContact(name=name, channels=channels))
@@ -187,7 +187,7 @@ async def answer_with_contact(call: Call, given: ContactAnswer) -> CallResult:
 @form("/inbox/{id}/later", reviews.put_review_off, refused=_shown_again)
 async def postpone(call: Call, wish: NewLater) -> CallResult:
     """Postpone a question; it comes back by itself."""
-    listed = await inbox_listing.listed(call)
+    listed = await inbox_listing.inbox_listing(call)
     await perform(call, Postponement(call.review_id, stamp(_postponed_until(call, wish))))
     return _to_next(listed, str(call.review_id))
 
@@ -211,7 +211,7 @@ async def resume(call: Call) -> CallResult:
 @form("/inbox/{id}/seen", tasks.see_task)
 async def mark_seen(call: Call) -> CallResult:
     """Record that the owner has looked at an ended task."""
-    listed = await inbox_listing.listed(call)
+    listed = await inbox_listing.inbox_listing(call)
     await perform(call, SeeTask(call.task_id))
     return _to_next(listed, str(call.task_id))
 
@@ -226,7 +226,7 @@ async def mark_all_seen(call: Call, given: SeenForm) -> CallResult:
 @form("/inbox/{id}/retry", tasks.retry_task)
 async def retry(call: Call, given: NewTry) -> CallResult:
     """Retry an ended task as a new one; the old one counts as seen."""
-    listed = await inbox_listing.listed(call)
+    listed = await inbox_listing.inbox_listing(call)
     await perform(call, RetryTask(call.task_id, given.instructions))
     return _to_next(listed, str(call.task_id))
 
@@ -256,11 +256,11 @@ async def _page(
 ) -> CallResult:
     """Draw the page; `refused` is why an answer was not taken, and what was typed."""
     values = {
-        "listed": listed or await inbox_listing.listed(call),
+        "listed": listed or await inbox_listing.inbox_listing(call),
         "ask": opened,
         "at": opened.id if opened else "",
         "chosen": chosen,
-        "chose": await _chosen(call) if chosen else None,
+        "chose": await _answer_from_mail(call) if chosen else None,
         "done": await _just_done(call),
         "undo": _undo_seconds(call, opened),
         "later": _times_to_postpone(shell.local_now(call)),
@@ -282,7 +282,7 @@ def _undo_seconds(call: Call, opened: ReviewPage | None) -> int:
     return undo.seconds_for(opened.task, review, first)
 
 
-async def _chosen(call: Call) -> dict[str, str] | None:
+async def _answer_from_mail(call: Call) -> dict[str, str] | None:
     """Return what a link in a mail chose. Opening it decides nothing; the form below does."""
     data, by = call.text("answer"), call.text("by") or ""
     if data is None or not data.startswith(f"{call.path['id']}:"):

@@ -95,23 +95,25 @@ class InboxListing(Struct, frozen=True):
         return left[0] if left else None
 
 
-async def listed(call: Call) -> InboxListing:
-    return await call.app.db.read(_listed, call, shell.local_now(call))
+async def inbox_listing(call: Call) -> InboxListing:
+    return await call.app.db.read(_list_inbox, call, shell.local_now(call))
 
 
-def _listed(tx: Tx, call: Call, now: datetime) -> InboxListing:
+def _list_inbox(tx: Tx, call: Call, now: datetime) -> InboxListing:
     needs = inbox.needs(tx, now)
     decide = inbox.questions(tx, now, limit=MOST)
     later = inbox.questions(tx, now, later=True, limit=MOST)
     fix = (
-        *(_failed(tx, call, each, now) for each in inbox.fix(tx, now, MOST)),
-        *[_refused(each) for each in listing.look(tx) if not each.seen][:MOST],
+        *(_failed_row(tx, call, each, now) for each in inbox.fix(tx, now, MOST)),
+        *[_refused_event_row(each) for each in listing.look(tx) if not each.seen][:MOST],
     )
     heaps = (
         InboxSection(
             "Decide",
             needs.decide,
-            tuple(_asked(call, each, now, edited=_edited(tx, each.task)) for each in decide),
+            tuple(
+                _question_row(call, each, now, edited=_was_edited(tx, each.task)) for each in decide
+            ),
         ),
         InboxSection("Fix", needs.fix, fix),
         InboxSection(
@@ -124,17 +126,19 @@ def _listed(tx: Tx, call: Call, now: datetime) -> InboxListing:
     quiet = not (needs.total or needs.later)
     return InboxListing(
         tuple(heap for heap in heaps if heap.rows),
-        tuple(_asked(call, each, now) for each in later),
+        tuple(_question_row(call, each, now) for each in later),
         needs,
         fresh=quiet and not search.page(tx, search.TaskFilter(limit=1)).tasks,
     )
 
 
-def _edited(tx: Tx, task: Task) -> bool:
+def _was_edited(tx: Tx, task: Task) -> bool:
     return task.verdict is not None and review_kinds.was_edited(reviews.of_task(tx, task.id))
 
 
-def _asked(call: Call, waiting: WaitingReview, now: datetime, *, edited: bool = False) -> InboxRow:
+def _question_row(
+    call: Call, waiting: WaitingReview, now: datetime, *, edited: bool = False
+) -> InboxRow:
     review, task = waiting.review, waiting.task
     is_edited = review.draft not in (None, review.evidence) or edited
     kind = review_kinds.kind_of(review)
@@ -148,7 +152,7 @@ def _asked(call: Call, waiting: WaitingReview, now: datetime, *, edited: bool = 
         title=task.title,
         says=_says(review, kind),
         ways=_ways(call, task),
-        meta=words.verified(task, edited=is_edited),
+        meta=words.verified_words(task, edited=is_edited),
         at=opened.astimezone(now.tzinfo),
         back=later.astimezone(now.tzinfo) if later and later > now else None,
     )
@@ -162,18 +166,18 @@ def _says(review: Review, kind: ReviewKind) -> str:
     return review_kinds.question_text(review.question)
 
 
-def _failed(tx: Tx, call: Call, task: Task, now: datetime) -> InboxRow:
+def _failed_row(tx: Tx, call: Call, task: Task, now: datetime) -> InboxRow:
     why = task_history.end(events.last_of_task(tx, task.id, _LAST))
     tries = say("{0} failed tries", task.attempts) if task.attempts > 1 else ""
-    return _ended(call, task, ReviewKind.FIX, now, why, tries)
+    return _ended_row(call, task, ReviewKind.FIX, now, why, tries)
 
 
 def _result(tx: Tx, call: Call, task: Task, now: datetime) -> InboxRow:
-    verified = words.verified(task, edited=_edited(tx, task))
-    return _ended(call, task, ReviewKind.LOOK, now, "", verified)
+    verified = words.verified_words(task, edited=_was_edited(tx, task))
+    return _ended_row(call, task, ReviewKind.LOOK, now, "", verified)
 
 
-def _ended(
+def _ended_row(
     call: Call, task: Task, kind: ReviewKind, now: datetime, why: str, meta: str
 ) -> InboxRow:
     text = why or task.result_summary or say("It ended without a message.")
@@ -190,7 +194,7 @@ def _ended(
     )
 
 
-def _refused(each: CalendarRefusalRow) -> InboxRow:
+def _refused_event_row(each: CalendarRefusalRow) -> InboxRow:
     """Return the row of a refused event, which is fixed in its calendar."""
     resource = each.resource
     name = hashlib.sha256(f"{resource.account} {resource.path}".encode()).hexdigest()[:16]

@@ -105,8 +105,8 @@ def look(
     tx: Tx, shown: ListAddress, wanted: TaskFilter, now: datetime, called: Mapping[str, str]
 ) -> TaskListing:
     """Return the first page in sections; later only the section that continues."""
-    wanted = search.prepared(tx, wanted)
-    count = counted(tx, shown, wanted)
+    wanted = search.prepare_filter(tx, wanted)
+    count = count_tasks(tx, shown, wanted)
     parts = list(_parts(tx, shown, wanted, count))
     if shown.before and parts:
         parts = [replace(parts[-1], title="")]
@@ -128,29 +128,29 @@ def look(
         if found:
             drawn = row.rows(tx, found, page.asks, now, called)
             sections.append(ListSection(part.title, drawn, text, href))
-    made = _numbered(tx, shown, wanted, count)
+    made = _count_tabs(tx, shown, wanted, count)
     return TaskListing(sections, cursor, count, made, newest(tx, wanted))
 
 
 def numbers(tx: Tx, shown: ListAddress, wanted: TaskFilter) -> tuple[list[ListTab], list[TaskId]]:
     """Return the tabs and the newest tasks, at one moment."""
-    wanted = search.prepared(tx, wanted)
-    made = _numbered(tx, shown, wanted, counted(tx, shown, wanted))
+    wanted = search.prepare_filter(tx, wanted)
+    made = _count_tabs(tx, shown, wanted, count_tasks(tx, shown, wanted))
     return made, newest(tx, wanted)
 
 
-def _numbered(tx: Tx, shown: ListAddress, wanted: TaskFilter, count: TaskCount) -> list[ListTab]:
+def _count_tabs(tx: Tx, shown: ListAddress, wanted: TaskFilter, count: TaskCount) -> list[ListTab]:
     """Return the tabs; unverified results have one if there are any."""
     here = _UNVERIFIED in line_words(shown.q)
     if here:
-        count = counted(tx, shown, replace(wanted, unverified=False))
+        count = count_tasks(tx, shown, replace(wanted, unverified=False))
     typed = None if "is:scheduled" in line_words(shown.q) else wanted.type
     advice = replace(wanted, statuses=(), asks=False, type=typed, unverified=True, before=None)
     unproven = search.count(tx, advice)
     return tabs(shown, count, unproven if here or unproven.total else None)
 
 
-def counted(tx: Tx, shown: ListAddress, wanted: TaskFilter) -> TaskCount:
+def count_tasks(tx: Tx, shown: ListAddress, wanted: TaskFilter) -> TaskCount:
     """Return how many match, and how many would under each other tab."""
     count = search.count(tx, wanted)
     if wanted.type is not TaskType.SCHEDULED or "is:scheduled" not in line_words(shown.q):
@@ -217,7 +217,7 @@ def _by_state(shown: ListAddress, wanted: TaskFilter, count: TaskCount) -> Itera
         yield _Part("Needs you", replace(few, statuses=(), asks=True), href, count.asks)
     if wanted.asks:
         return
-    running = _both(wanted.statuses, ACTIVE)
+    running = _statuses_in_both(wanted.statuses, ACTIVE)
     if running:
         href = shown.href(q=f"status:running {rest}".strip())
         n = sum(by.get(status, 0) for status in running)
@@ -225,14 +225,14 @@ def _by_state(shown: ListAddress, wanted: TaskFilter, count: TaskCount) -> Itera
     yield from _coming(shown, few, rest, count)
     # Ended tasks are no longer due.
     ended = frozenset[Status]() if wanted.sort is SortOrder.DUE else TERMINAL
-    earlier = _both(wanted.statuses, ended | {Status.PAUSED})
+    earlier = _statuses_in_both(wanted.statuses, ended | {Status.PAUSED})
     if earlier:
         n = sum(by.get(status, 0) for status in earlier)
         yield _Part("Earlier", replace(wanted, statuses=earlier), count=n)
 
 
 def _coming(shown: ListAddress, few: TaskFilter, rest: str, count: TaskCount) -> Iterator[_Part]:
-    waiting = _both(few.statuses, frozenset(_UP_NEXT))
+    waiting = _statuses_in_both(few.statuses, frozenset(_UP_NEXT))
     if not waiting:
         return
     if few.type is not TaskType.SCHEDULED:
@@ -258,7 +258,7 @@ def _by_series(tx: Tx, shown: ListAddress, wanted: TaskFilter) -> Iterator[_Part
         yield _Part("Once", replace(wanted, recurring=False))
 
 
-def _both(wanted: Sequence[Status], some: frozenset[Status]) -> tuple[Status, ...]:
+def _statuses_in_both(wanted: Sequence[Status], some: frozenset[Status]) -> tuple[Status, ...]:
     return tuple(each for each in Status if each in some and (not wanted or each in wanted))
 
 
@@ -287,7 +287,7 @@ def line_without(line: str, *keys: str, also: frozenset[str] = frozenset()) -> s
 def changed_line(line: str, values: Mapping[str, str]) -> str:
     """Return the line with new values for some keys; an empty one removes the key."""
     rest = line_without(line, *values)
-    new = [f"{key}:{_quoted(text)}" for key, text in values.items() if text]
+    new = [f"{key}:{_quote_words(text)}" for key, text in values.items() if text]
     return " ".join(part for part in (*new, rest) if part)
 
 
@@ -302,5 +302,5 @@ def _is_of(word: str, keys: tuple[str, ...]) -> bool:
     return kept is not None and kept[1] in keys
 
 
-def _quoted(text: str) -> str:
+def _quote_words(text: str) -> str:
     return f'"{text}"' if re.search(r"\s", text) else text

@@ -111,7 +111,7 @@ def _pieces(before: str, after: str) -> tuple[Sequence[str], Sequence[str]]:
     return old, new
 
 
-def _compared(old: Sequence[str], new: Sequence[str]) -> Iterator[tuple[bool, str, str]]:
+def _compare_stretches(old: Sequence[str], new: Sequence[str]) -> Iterator[tuple[bool, str, str]]:
     """Yield equal and different stretches; matching is cubic in the worst case.
 
     So equal ends are skipped, frequent words start no match, and a middle that is too long is one
@@ -136,7 +136,7 @@ def _compared(old: Sequence[str], new: Sequence[str]) -> Iterator[tuple[bool, st
 def _runs(old: Sequence[str], new: Sequence[str]) -> Iterator[tuple[bool, str, str]]:
     """Yield what stayed and what changed; two changes with a blank between them are one."""
     gone = come = between = ""
-    for is_same, was, now in _compared(old, new):
+    for is_same, was, now in _compare_stretches(old, new):
         if not is_same:
             gone, come, between = gone + between + was, come + between + now, ""
         elif (gone or come) and not any(map(str.isalnum, was)) and "\n" not in was:

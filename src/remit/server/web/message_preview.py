@@ -74,13 +74,13 @@ def preview(call: Call, channel: str, text: str, draft: str | None = None) -> Le
         return LetterPreview(drawn, (), (LetterRemark("plan", "edit", "Nothing is written yet"),))
     edited = draft is not None and draft != text
     # The owner's text is sent as it is; a draft in the channel's form.
-    shaped = text if edited else _shaped(known, text)
+    shaped = text if edited else _shape_text(known, text)
     author = Author.OWNER if edited else Author.BRAIN
-    judged = gate.judge_text(shaped, most=_most(known), author=author)
+    judged = gate.judge_text(shaped, most=_longest_text(known), author=author)
     sent = shaped.strip() if isinstance(judged, Objection) else judged.text
     parts = _parts(known, sent)
     source = str(getattr(call.app.settings.channels.get(channel), "source", ""))
-    remarks = [*_form(drawn, shaped, _shaped(known, shaped)), _length(known, sent, len(parts))]
+    remarks = [*_form(drawn, shaped, _shape_text(known, shaped)), _length(known, sent, len(parts))]
     if isinstance(judged, Objection):
         remarks.append(
             LetterRemark("bad", "alert", say("Would be held: {0}", retell(judged.reason)))
@@ -91,7 +91,7 @@ def preview(call: Call, channel: str, text: str, draft: str | None = None) -> Le
         )
     return LetterPreview(
         way=drawn,
-        html=tuple(_drawn(drawn, part, source) for part in parts),
+        html=tuple(_draw_preview(drawn, part, source) for part in parts),
         remarks=tuple(remarks),
         subject=_subject(sent) if drawn.kind == "email" else "",
         changed=markup.changes(draft, text) if edited and draft is not None else None,
@@ -102,7 +102,7 @@ def _channels(call: Call) -> Mapping[str, Channel]:
     return {**CHANNELS, **call.app.outfit.channels}
 
 
-def _shaped(channel: object, text: str) -> str:
+def _shape_text(channel: object, text: str) -> str:
     return channel.shape(text) if implements(channel, ShapingChannel) else text
 
 
@@ -110,7 +110,7 @@ def _parts(channel: object, sent: str) -> tuple[str, ...]:
     return channel.parts(sent) if implements(channel, ShapingChannel) and sent else (sent,)
 
 
-def _most(channel: Channel | None) -> int:
+def _longest_text(channel: Channel | None) -> int:
     most = channel.most if channel else _MOST
     shapes: object = channel
     return most * MOST_PARTS if implements(shapes, ShapingChannel) else most
@@ -147,7 +147,7 @@ def _subject(text: str) -> str:
     return made or letter_head.subject(opening) or "(no subject)"
 
 
-def _drawn(drawn: ChannelLabel, text: str, source: str) -> Markup:
+def _draw_preview(drawn: ChannelLabel, text: str, source: str) -> Markup:
     match drawn.kind:
         case "whatsapp":
             return markup.whatsapp(text)

@@ -135,7 +135,9 @@ class ReviewPage(Struct, frozen=True, kw_only=True):
 async def read_review(call: Call, review_id: ReviewId) -> ReviewPage:
     zone = call.app.zone
     waiting, past, known, on_card = await call.app.db.read(_review, review_id, zone)
-    asked = replace(_asked(call, waiting, past), tried=task_history.rows(known.attempts, zone))
+    asked = replace(
+        _review_page(call, waiting, past), tried=task_history.rows(known.attempts, zone)
+    )
     if shown := [call.app.permits.addressed(task) for task in on_card]:
         return _with_card(call, asked, make_card(shown, zone))
     if asked.kind is not ReviewKind.WHOM:
@@ -150,7 +152,7 @@ async def read_task(call: Call, task_id: TaskId) -> ReviewPage | ReviewId | None
     task, asked, past = await call.app.db.read(_task, task_id, call.app.zone)
     if asked is not None or not task.ended:
         return asked.id if asked else None
-    return _ended(call, task, past)
+    return _ended_page(call, task, past)
 
 
 def draft_of(review: Review) -> str:
@@ -189,7 +191,9 @@ def digest_of(review: Review) -> str:
 
 def _with_card(call: Call, asked: ReviewPage, card: RequestCard) -> ReviewPage:
     """Add the card of a message; with several open lines an answer starts with a number."""
-    lines = tuple(replace(line, options=_offered(call, line, card.language)) for line in card.open)
+    lines = tuple(
+        replace(line, options=_offered_answers(call, line, card.language)) for line in card.open
+    )
     card, many = replace(card, open=lines), len(lines) > 1
     options = tuple(
         (option, f"{line.number}: {option}" if many else option)
@@ -208,7 +212,7 @@ def _with_card(call: Call, asked: ReviewPage, card: RequestCard) -> ReviewPage:
     )
 
 
-def _offered(call: Call, line: OpenLine, language: str) -> tuple[str, ...]:
+def _offered_answers(call: Call, line: OpenLine, language: str) -> tuple[str, ...]:
     """Return answers to click: those of the question, or else usual ones."""
     if line.options:
         return line.options
@@ -247,7 +251,7 @@ def _past(tx: Tx, task: Task, cents: int, zone: tzinfo) -> TaskTrail:
     )
 
 
-def _asked(call: Call, waiting: WaitingReview, past: TaskTrail) -> ReviewPage:
+def _review_page(call: Call, waiting: WaitingReview, past: TaskTrail) -> ReviewPage:
     review, task = waiting.review, waiting.task
     kind = review_kinds.kind_of(review)
     look, draft = review_kinds.SORTS[kind], draft_of(review)
@@ -310,7 +314,7 @@ def _letter(call: Call, made: ReviewPage, review: Review) -> ReviewPage:
             title = say("Keep this on your dashboard?")
     if len(made.task.delivery) == 1 and not made.stand.over:
         # A channel that is gone stays chosen, so that an approval does not change it.
-        called = {channel: channel} | task_sections.called(call.app.settings.channels)
+        called = {channel: channel} | task_sections.channel_labels(call.app.settings.channels)
         made = replace(made, goes_to=goes_to(review, made.task), called=called)
         made = replace(made, people=tuple(call.app.permits.names()))
     look = message_preview.preview(call, channel, made.text)
@@ -343,7 +347,7 @@ def _doubt(call: Call, made: ReviewPage, review: Review) -> ReviewPage:
     )
 
 
-def _ended(call: Call, task: Task, past: TaskTrail) -> ReviewPage:
+def _ended_page(call: Call, task: Task, past: TaskTrail) -> ReviewPage:
     failed = task.status is Status.FAILED
     ended = (task.completed_at or task.last_updated).astimezone(call.app.zone)
     return ReviewPage(

@@ -76,7 +76,7 @@ def rows(
     """Return the rows of a page; `now` is on the owner's clock, `called` the names of channels."""
     known: dict[SeriesId, Series | None] = {}
     return [
-        draw(task, _about(tx, task, known, now), task.id in asks, now, called) for task in found
+        draw(task, _row_facts(tx, task, known, now), task.id in asks, now, called) for task in found
     ]
 
 
@@ -96,7 +96,7 @@ def _undeleted_task(tx: Tx, task_id: TaskId) -> Task | None:
     return task if task.deleted_at is None else None
 
 
-def _about(tx: Tx, task: Task, known: dict[SeriesId, Series | None], now: datetime) -> _About:
+def _row_facts(tx: Tx, task: Task, known: dict[SeriesId, Series | None], now: datetime) -> _About:
     reached = reaches_timeline(task, now)
     waits = task.status is Status.NEEDS_REVIEW
     if task.series_id is not None and task.series_id not in known:
@@ -139,12 +139,12 @@ def _sub(task: Task, about: _About, zone: tzinfo | None) -> str:
             text = ", ".join(part for part in (_work(task), _now(task, about.said)) if part)
             text = text[:1].upper() + text[1:]
         case Status.NEEDS_REVIEW:
-            asked = _asked(about.reviews)
+            asked = _open_question(about.reviews)
             text = asked if task.reason in _TOLD else _work(task) or asked
         case Status.PAUSED:
             text = ", ".join(part for part in ("Paused by you", _repeats(about, zone)) if part)
         case Status.FAILED:
-            text = _failed(task, about.runs)
+            text = _failure_words(task, about.runs)
         case Status.COMPLETED | Status.CANCELLED:  # pragma: no branch - there is no other
             text = _work(task) or words.teaser(task.result_summary or task.instructions)
     return text
@@ -174,7 +174,7 @@ def in_words(repeats: Repeats, zone: tzinfo | None) -> str:
 
 
 def _work(task: Task) -> str:
-    return say("Work {0} of {1}", words.done(task.work), len(task.work)) if task.work else ""
+    return say("Work {0} of {1}", words.count_done(task.work), len(task.work)) if task.work else ""
 
 
 def _now(task: Task, own_events: Sequence[Event]) -> str:
@@ -189,12 +189,12 @@ def _now(task: Task, own_events: Sequence[Event]) -> str:
     )
 
 
-def _asked(found: Sequence[Review]) -> str:
+def _open_question(found: Sequence[Review]) -> str:
     waiting = [review for review in found if review.decision is None]
     return words.first_line(waiting[-1].question) if waiting else ""
 
 
-def _failed(task: Task, legs: Sequence[Run]) -> str:
+def _failure_words(task: Task, legs: Sequence[Run]) -> str:
     note = next((run.note for run in legs if run.note), None) or task.result_summary
     tried = len([run for run in legs if run.outcome in _FAILED])
     counted = say("Attempt {0}", tried) + ": " if tried > 1 else ""
@@ -210,14 +210,16 @@ def chips(task: Task, zone: tzinfo | None, called: Mapping[str, str]) -> tuple[R
     shown: list[RowChip] = []
     for each in whole[:_SHOWN]:
         name = called.get(each.channel, each.channel)
-        shown.append(RowChip(words.channel_icon(name.lower()), _stands(task, each, name, zone)))
+        shown.append(
+            RowChip(words.channel_icon(name.lower()), _delivery_state(task, each, name, zone))
+        )
     more = len(whole) - _SHOWN
     if more > 0:
         shown.append(RowChip("send", f"{more} more"))
     return (*shown, _UNVERIFIED) if is_unverified(task) else tuple(shown)
 
 
-def _stands(task: Task, delivery: Delivery, name: str, zone: tzinfo | None) -> str:
+def _delivery_state(task: Task, delivery: Delivery, name: str, zone: tzinfo | None) -> str:
     if delivery.status is DeliveryStatus.SENT:
         at = delivery.sent_at
         quiet = at is None or delivery.channel == "dashboard"
@@ -282,10 +284,10 @@ def _bars(
         decided = review.decision.decided_at if review.decision else None
         if review.opened_at is not None:
             yield _bar(review.opened_at, decided or now, "you", now)
-    yield _planned(task, now)
+    yield _planned_bar(task, now)
 
 
-def _planned(task: Task, now: datetime) -> RowBar | None:
+def _planned_bar(task: Task, now: datetime) -> RowBar | None:
     at = task.scheduled_for
     if at is None or task.ended or task.status not in (Status.NEW, Status.READY) or at < now:
         return None

@@ -215,7 +215,7 @@ def look(
     since, until = sheet.bounds(now.tzinfo)
     found = tasks.planned_between(tx, since, until)
     every = series.list_series(tx, limit=_SERIES)
-    starts = agenda.between(tx, since, until)
+    starts = agenda.list_between(tx, since, until)
     homes = {each.task_id: each.calendar for each in starts if each.task_id}
     shown = [task for task in found if not _is_skipped(task, now)]
     marks = [_mark(task, since, until, now.tzinfo, homes) for task in shown]

@@ -200,7 +200,7 @@ async def _page(
     values: dict[str, object] = {
         "form": (await asyncio.to_thread(sections.with_kept_secrets, forms, settings))[0],
         "new": section if new else "",
-        "offered": _offered(settings, table),
+        "offered": _offered_names(settings, table),
         "kinds": list(kinds()),
         "back": _BACK.get(table, section),
         "saved": call.text("saved") is not None,
@@ -222,7 +222,7 @@ def _pairs(settings: Settings, section: str) -> bool:
     return channel is not None and channel.pairing_link("") is not None
 
 
-def _offered(settings: Settings, table: str) -> list[str]:
+def _offered_names(settings: Settings, table: str) -> list[str]:
     """Return the names a new section may have, if it is about something that has one."""
     if table != "doors":
         return []

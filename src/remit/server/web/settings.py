@@ -119,7 +119,10 @@ async def _channels(call: Call) -> Values:
 
 async def _contacts(call: Call) -> Values:
     settings = call.app.settings
-    values: Values = {"called": task_sections.called(settings.channels), "policies": list(Policy)}
+    values: Values = {
+        "called": task_sections.channel_labels(settings.channels),
+        "policies": list(Policy),
+    }
     forms = await section_forms.forms_of(call, "contacts")
     values |= {"forms": forms, "people": (), "others": ()}
     try:
@@ -144,7 +147,7 @@ async def _policies(call: Call) -> Values:
         "forms": forms,
         "tools": settings_sections.tools(settings),
         "standing": [*permissions, *(others if isinstance(others, list) else [])],
-        "called": task_sections.called(settings.channels),
+        "called": task_sections.channel_labels(settings.channels),
         "since": lambda at: datetime.fromisoformat(at) if at else None,
     }
 
@@ -162,7 +165,7 @@ async def _tokens(call: Call) -> Values:
     }
 
 
-async def _about(call: Call) -> Values:
+async def _about_values(call: Call) -> Values:
     has_file = not call.app.settings.store.url
     found = await settings_sections.health_findings(call)
     return {"findings": found, "version": __version__, "has_file": has_file}
@@ -219,7 +222,7 @@ def test_result_sentence(notice: Notice, names: Mapping[str, str]) -> str:
 
 def notice_ways(call: Call) -> dict[str, str]:
     """Return every way by its name for people."""
-    called = task_sections.called(call.app.settings.channels)
+    called = task_sections.channel_labels(call.app.settings.channels)
     return {**_OWN, **{name: called[name] for name in call.app.settings.channels}}
 
 
@@ -242,7 +245,7 @@ SECTIONS: Final[Mapping[str, tuple[str, str, Callable[[Call], Awaitable[Values]]
     "projects": ("term", "Projects", settings_sections.projects_section),
     "notices": ("bell", "Notices", notices_section),
     "tokens": ("link", "Access", _tokens),
-    "about": ("doc", "About", _about),
+    "about": ("doc", "About", _about_values),
 }
 
 

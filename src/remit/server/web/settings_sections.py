@@ -137,12 +137,12 @@ async def channel_sections(call: Call) -> tuple[ChannelSection, ...]:
         promise="Exactly once: a message is shown as soon as it is stored.",
         own=True,
     )
-    called = task_sections.called(chosen)
+    called = task_sections.channel_labels(chosen)
     found = (_way(each, called[name], states[name], off.get(name)) for name, each in chosen.items())
-    return own, *(_unpaired(each) if states[each.name].lacks_chat else each for each in found)
+    return own, *(_without_chat(each) if states[each.name].lacks_chat else each for each in found)
 
 
-def _unpaired(way: ChannelSection) -> ChannelSection:
+def _without_chat(way: ChannelSection) -> ChannelSection:
     text = "No chat is connected with you yet. Show a code, and send it to the bot."
     return replace(way, kind="you", word="No chat yet", mark="you", said=text, todo="")
 

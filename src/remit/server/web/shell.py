@@ -69,7 +69,7 @@ def _environment(language: str) -> Environment:
     made.filters |= {
         "state": words.state,
         "decided": event_words.decision,
-        "verified": words.verified,
+        "verified": words.verified_words,
         "markdown": markup.markdown,
         "code": markup.code,
         "channel_icon": words.channel_icon,
@@ -83,7 +83,7 @@ def _environment(language: str) -> Environment:
         "count": words.count,
         "first": words.first_line,
         "teaser": words.teaser,
-        "dated": words.dated,
+        "dated": words.date_words,
         "retell": page_language.retell,
     }
     return made

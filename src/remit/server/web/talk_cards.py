@@ -79,7 +79,7 @@ async def card(call: Call, task_id: TaskId, *, full: bool = True) -> TaskCard:
 def card_context(call: Call) -> CardContext:
     settings = call.app.settings
     reports = CONVERSATION in settings.notices.ways(NoticeKind.DONE)
-    channels = task_sections.called(settings.channels)
+    channels = task_sections.channel_labels(settings.channels)
     return CardContext(settings.agent, call.app.zone, channels, reports)
 
 

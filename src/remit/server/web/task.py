@@ -96,10 +96,14 @@ class UsageMeter(Struct, frozen=True):
 @page("/tasks/{id}", *_SEEN, "show", "find", "before")
 async def look(call: Call) -> CallResult:
     """Show the whole page."""
-    found = await call.app.db.read(_find, call.task_id, _most(call))
+    found = await call.app.db.read(_find, call.task_id, _event_limit(call))
     wanted = attempts.wanted_of(call)
     page = await call.app.db.read(attempts.read, call.task_id, wanted)
-    values = shown(call, found) | {"log": page, "wanted": wanted, "left": _undo_left(call, found)}
+    values = page_values(call, found) | {
+        "log": page,
+        "wanted": wanted,
+        "left": _undo_left(call, found),
+    }
     values["like"] = await call.app.recollection.similar_if_ready(found.task, _ALIKE)
     return await shell.page(call, "pages/task.html", values)
 
@@ -110,18 +114,18 @@ async def part(call: Call) -> CallResult:
     name = call.path["part"]
     if name not in PARTS:
         raise RequestRefused("not-found", "There is no such part of a task's page.")
-    most = _FEW if name == "bar" else _most(call)
+    most = _FEW if name == "bar" else _event_limit(call)
     found = await call.app.db.read(_find, call.task_id, most)
-    return shell.part(f"parts/task_{name}.html", shown(call, found))
+    return shell.part(f"parts/task_{name}.html", page_values(call, found))
 
 
-def shown(call: Call, found: TaskRecord) -> dict[str, object]:
+def page_values(call: Call, found: TaskRecord) -> dict[str, object]:
     """Return the templates' values."""
     task, now, app = found.task, shell.local_now(call), call.app
     known = attempts.of_task(task, found.legs, found.happened)
-    chosen = _chosen(known, call.number("attempt", 0))
+    chosen = _chosen_attempt(known, call.number("attempt", 0))
     waiting = [each for each in found.asked if each.decision is None]
-    agent, channels = app.settings.agent, task_sections.called(app.settings.channels)
+    agent, channels = app.settings.agent, task_sections.channel_labels(app.settings.channels)
     place = task_sections.CardContext(agent, app.zone, channels)
     return {
         "task": task,
@@ -147,7 +151,7 @@ def shown(call: Call, found: TaskRecord) -> dict[str, object]:
         "chart": _chart(found, chosen, now),
         "errors": sum(_is_error(each) for each in found.happened),
         "meter": _meter(call, found),
-        "why": why(found, now),
+        "why": status_sentences(found, now),
         "twin": next(_twins(found.happened), ""),
         "kept": _page_query(call),
     }
@@ -160,7 +164,7 @@ def _twins(happened: list[Event]) -> Iterator[str]:
             yield str(event.data["said"])
 
 
-def _most(call: Call) -> int:
+def _event_limit(call: Call) -> int:
     """Return how many events to load: an old attempt needs more."""
     return attempts.LONG if call.number("attempt", 0) else RECENT
 
@@ -179,21 +183,21 @@ def _find(tx: Tx, task_id: TaskId, most: int) -> TaskRecord:
         held=row["worker"] is not None,
         series=series.get(tx, task.series_id) if task.series_id else None,
         before=tasks.get(tx, task.retry_of) if task.retry_of else None,
-        made=_made(tx, task_id),
+        made=_child_tasks(tx, task_id),
         born=conversations.birthplace(tx, task_id),
         origin=conversations.origin(tx, task_id),
         tries=tries.read(tx, task),
     )
 
 
-def _made(tx: Tx, task_id: TaskId) -> list[Task]:
+def _child_tasks(tx: Tx, task_id: TaskId) -> list[Task]:
     """Return the tasks it created."""
     refs = tasks.child_refs(tx, f"{task_id}:", _MOST_CHILDREN)
     kind = SourceKind.AGENT
     return [task for ref in refs for task in messages.of_message(tx, Source(kind, ref))]
 
 
-def _chosen(known: list[AttemptView], n: int) -> AttemptView | None:
+def _chosen_attempt(known: list[AttemptView], n: int) -> AttemptView | None:
     if not known:
         return None
     return next((each for each in known if each.n == n), known[0])
@@ -248,12 +252,12 @@ def _undo_left(call: Call, found: TaskRecord) -> int:
     return max(0, round((due - now).total_seconds()))
 
 
-def why(found: TaskRecord, now: datetime) -> tuple[str, ...]:
+def status_sentences(found: TaskRecord, now: datetime) -> tuple[str, ...]:
     """Return why it has its status, in sentences."""
     task, priority = found.task, say(found.task.priority.value)
-    sentences = [_stands(found, now)]
+    sentences = [_state_sentence(found, now)]
     if is_unverified(task):
-        sentences.append(f"{say(NOT_VERIFIED)}: {say(task_sections.unverified(task))}")
+        sentences.append(f"{say(NOT_VERIFIED)}: {say(task_sections.unverified_reason(task))}")
     if task.rule is None:
         sentences.append(
             say("Its priority is {0} for now: no rule has looked at it yet.", priority)
@@ -264,7 +268,7 @@ def why(found: TaskRecord, now: datetime) -> tuple[str, ...]:
     return (*sentences, *limit_sentences(task))
 
 
-def _stands(found: TaskRecord, now: datetime) -> str:
+def _state_sentence(found: TaskRecord, now: datetime) -> str:
     task = found.task
     waiting = next((each for each in found.asked if each.decision is None), None)
     if waiting is not None:

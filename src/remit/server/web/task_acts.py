@@ -142,7 +142,7 @@ def _values(call: Call, task: Task, version: str) -> dict[str, object]:
             (each.channel, each.recipient or "", each.content or "") for each in task.delivery
         ],
         "deliveries": task.delivery,
-        "called": task_sections.called(call.app.settings.channels),
+        "called": task_sections.channel_labels(call.app.settings.channels),
         "people": call.app.permits.names(),
         "least": f"{shell.local_now(call):%Y-%m-%dT%H:%M}",
         "zone": call.app.zone,
@@ -158,19 +158,21 @@ def _change(call: Call, task: Task, edit: NewEdit) -> EditTask:
         missing = "title" if not title else "instructions"
         raise BadInput(f"The {missing} may not be empty.", field=missing)
     at = words.wall(edit.at, call.app.zone, "at") if edit.at else None
-    if at and not _same(at, task.scheduled_for):
+    if at and not _is_same_minute(at, task.scheduled_for):
         words.check_to_come(at, shell.local_now(call), "at")
     return EditTask(
         id=task.id,
         title=title if title != task.title else None,
         instructions=text if text != task.instructions.strip() else None,
-        scheduled_for=at.isoformat() if at and not _same(at, task.scheduled_for) else None,
+        scheduled_for=at.isoformat()
+        if at and not _is_same_minute(at, task.scheduled_for)
+        else None,
         priority=edit.priority if edit.priority is not task.priority else None,
         delivery=_delivery(task, edit),
     )
 
 
-def _same(at: datetime, planned: datetime | None) -> bool:
+def _is_same_minute(at: datetime, planned: datetime | None) -> bool:
     """Whether two times are equal to the minute: the form has no seconds."""
     return planned is not None and abs((at - planned).total_seconds()) < 60  # noqa: PLR2004
 

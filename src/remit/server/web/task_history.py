@@ -92,7 +92,7 @@ Calls = Mapping[str, Sequence[ToolUse]]  # by the step's name, one for each roun
 
 def trail(events: Sequence[Event], steps: Mapping[str, Json], cents: int) -> TaskTrail:
     """Return a task's events as readable lines; `steps` says which tools were used."""
-    tools = {name: used[-1].tool for name, used in called([steps]).items()}
+    tools = {name: used[-1].tool for name, used in tools_used([steps]).items()}
     lines = [line for event in events for line in _lines(event, tools)]
     calls = sum(name in tools for name in _names(events))
     return TaskTrail(tuple(lines[-_MOST:]), _took(events), calls, cents, end(events))
@@ -150,7 +150,7 @@ def _step(event: Event, tools: Mapping[str, str]) -> Iterator[TrailLine]:
         yield TrailLine("ok", "done", event_words.STEPS["retrieve_context"], event.at)
 
 
-def called(rounds: Iterable[Mapping[str, Json]]) -> dict[str, list[ToolUse]]:
+def tools_used(rounds: Iterable[Mapping[str, Json]]) -> dict[str, list[ToolUse]]:
     """Return which tools the steps of each round used, in order."""
     found: dict[str, list[ToolUse]] = {}
     for steps in rounds:

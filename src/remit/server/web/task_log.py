@@ -98,13 +98,13 @@ def _step(event: Event, words: str, calls: Calls, used: dict[str, int]) -> LogLi
         return LogLine(event.n, event.at, str(event.data["agent"]), whole, LogKind.TOOLS, kind)
     if name.startswith("execute_tool"):
         text = "\n".join(filter(None, (str(event.data.get("fallback_note", "")), text)))
-        return _thought(event, text, words)
+        return _thought_line(event, text, words)
     plain = name.partition(":")[0]
     sentence = f"{event_words.STEPS.get(plain, f'Did {name}')}."
     return LogLine(event.n, event.at, _WORDS.get(plain, "step"), sentence)
 
 
-def _thought(event: Event, text: str, words: str) -> LogLine | None:
+def _thought_line(event: Event, text: str, words: str) -> LogLine | None:
     if "ask" in event.data:
         return LogLine(event.n, event.at, "thinking", "Cannot go on without you.", LogKind.THINKING)
     # Tags in progress texts are broken.
@@ -125,13 +125,13 @@ def _cut(text: str) -> str:
 Told = tuple[str, str, str]  # a word, a sentence, a colour
 
 
-def _created(data: JsonMap, _: Actor) -> Told:
+def _creation_line(data: JsonMap, _: Actor) -> Told:
     source = str(data.get("source", "")).partition(":")[0]
     text = "You created it." if source == "manual" else f"It came in by {source}."
     return "task", text, ""
 
 
-def _moved(data: JsonMap, actor: Actor) -> Told:
+def _move_line(data: JsonMap, actor: Actor) -> Told:
     to = Status(str(data["to"]))
     note = data.get("note") or data.get("summary")
     if actor is Actor.PRIORITISE and to is Status.READY:
@@ -149,7 +149,7 @@ def _plain(_: JsonMap) -> tuple[str, str]:
     return "note", ""
 
 
-def _updated(data: JsonMap) -> tuple[str, str]:
+def _update_look(data: JsonMap) -> tuple[str, str]:
     what = data.get("what")
     if deferred.deferred_sentence(data):
         return "task", "bad" if data.get("overall") == "fail" else ""
@@ -158,16 +158,16 @@ def _updated(data: JsonMap) -> tuple[str, str]:
     return "you", ""
 
 
-def _settled(data: JsonMap) -> tuple[str, str]:
+def _settlement_look(data: JsonMap) -> tuple[str, str]:
     kind = {"accepted": "ok", "retry": "you"}.get(str(data["answer"]), "bad")
     return ("error" if kind == "bad" else "send"), kind
 
 
-def _reported(data: JsonMap) -> tuple[str, str]:
+def _report_look(data: JsonMap) -> tuple[str, str]:
     return ("send", "ok") if data.get("answer") == "accepted" else ("error", "bad")
 
 
-def _ended(data: JsonMap, _: Actor) -> Told:
+def _end_line(data: JsonMap, _: Actor) -> Told:
     note = data.get("note")
     if data.get("outcome") == "crashed":
         died = f"The process died here (crash {data['crashes']}); it goes on from there."
@@ -194,9 +194,9 @@ def _progress_line(data: JsonMap, _: Actor) -> Told:
     return "thinking", text or "Thinks.", ""
 
 
-def _decided(data: JsonMap, _: Actor) -> Told:
+def _decision_line(data: JsonMap, _: Actor) -> Told:
     word, kind = ("note", "") if data.get("closed") else ("you", "you")
-    return word, event_words.decided(data), kind
+    return word, event_words.decision_sentence(data), kind
 
 
 _WORDS: Final = {"plan_step": "plan", "retrieve_context": "recall", "verify": "check"}
@@ -214,19 +214,19 @@ _STANDS: Final = {
 }
 _COLOURS: Final = {Status.COMPLETED: "ok", Status.FAILED: "bad", Status.NEEDS_REVIEW: "you"}
 _TELL: Final[Mapping[EventKind, Callable[[JsonMap, Actor], Told]]] = {
-    EventKind.TASK_CREATED: _created,
-    EventKind.TASK_MOVED: _moved,
+    EventKind.TASK_CREATED: _creation_line,
+    EventKind.TASK_MOVED: _move_line,
     EventKind.RUN_STARTED: lambda *_: ("task", "Goes on.", "run"),
-    EventKind.RUN_ENDED: _ended,
+    EventKind.RUN_ENDED: _end_line,
     EventKind.RUN_SAID: _progress_line,
     EventKind.REVIEW_OPENED: lambda data, _: ("asks", str(data["question"]), "you"),
-    EventKind.REVIEW_DECIDED: _decided,
+    EventKind.REVIEW_DECIDED: _decision_line,
 }
 # A word and a colour for what is told the same everywhere.
 _LOOKS: Final[Mapping[EventKind, Callable[[JsonMap], tuple[str, str]]]] = {
-    EventKind.TASK_UPDATED: _updated,
+    EventKind.TASK_UPDATED: _update_look,
     EventKind.DELIVERY_CLAIMED: lambda _: ("send", "run"),
-    EventKind.DELIVERY_SETTLED: _settled,
+    EventKind.DELIVERY_SETTLED: _settlement_look,
     EventKind.DELIVERY_SPLIT: lambda _: ("send", ""),
-    EventKind.DELIVERY_REPORTED: _reported,
+    EventKind.DELIVERY_REPORTED: _report_look,
 }

@@ -154,10 +154,10 @@ class CardContext(Struct, frozen=True):
 
 def cards(task: Task, asked: Sequence[Review], place: CardContext) -> tuple[DeliveryCard, ...]:
     waiting = [each for each in asked if each.decision is None]
-    return tuple(_card(each, task, waiting, place) for each in _whole(task.delivery))
+    return tuple(_card(each, task, waiting, place) for each in _group_parts(task.delivery))
 
 
-def _whole(deliveries: Iterable[Delivery]) -> list[tuple[Delivery, ...]]:
+def _group_parts(deliveries: Iterable[Delivery]) -> list[tuple[Delivery, ...]]:
     """Group the parts of a long text into one card."""
     found: dict[str, list[Delivery]] = {}
     for each in deliveries:
@@ -169,7 +169,9 @@ def _card(
     parts: tuple[Delivery, ...], task: Task, waiting: Sequence[Review], place: CardContext
 ) -> DeliveryCard:
     first, worst = parts[0], min(parts, key=lambda each: _ORDER.index(each.status))
-    review = _about(first, waiting) if worst.status is not DeliveryStatus.SENT else None
+    review = (
+        _question_of_delivery(first, waiting) if worst.status is not DeliveryStatus.SENT else None
+    )
     kind, word, mark = _state(worst, task, review, place.zone)
     body = "\n".join(each.body for each in parts if each.body)
     draft = review.evidence if review is not None and review.reason in _DRAFTS else ""
@@ -190,7 +192,7 @@ def _card(
     )
 
 
-def _about(delivery: Delivery, waiting: Iterable[Review]) -> Review | None:
+def _question_of_delivery(delivery: Delivery, waiting: Iterable[Review]) -> Review | None:
     """Return the open question this delivery waits for."""
     for review in waiting:
         kind, _, rest = (review.about or "").partition(":")
@@ -255,7 +257,7 @@ def _clock(at: datetime | None, zone: tzinfo) -> str:
     return f" {at.astimezone(zone):%H:%M}" if at else ""
 
 
-def called(channels: Mapping[str, ChannelSettings]) -> dict[str, str]:
+def channel_labels(channels: Mapping[str, ChannelSettings]) -> dict[str, str]:
     """What each channel is called on the page."""
     return names_for_people(channels) | {DASHBOARD: "Dashboard"}
 
@@ -294,14 +296,14 @@ def proof(task: Task, *, edited: bool = False) -> ProofTable | None:
     findings = task.verdict.findings if task.verdict else ()
     checking = task.status is Status.VERIFYING
     rows = [_row(each, found, checking=checking) for each, found in matched(contract, findings)]
-    since, standing = _FROM[contract.generated_from], _standing(rows, task, contract)
+    since, standing = _FROM[contract.generated_from], _proof_state(rows, task, contract)
     if edited and task.verdict is not None:
         text = "You changed it after it was checked. The findings are about what it was before."
         return ProofTable(tuple(rows), since, "idle", "Not verified", "pend", text)
-    return ProofTable(tuple(rows), since, *standing, _sentence(unverified(task)))
+    return ProofTable(tuple(rows), since, *standing, _sentence(unverified_reason(task)))
 
 
-def unverified(task: Task) -> str:
+def unverified_reason(task: Task) -> str:
     """Return why no check confirms it, with the owner's reason."""
     sentence = UNVERIFIED.get(proof_of(task), "")
     return f"{sentence} You said: {owners_word(task)}" if owners_word(task) else sentence
@@ -329,7 +331,7 @@ def _row(criterion: Criterion, found: Finding | None, *, checking: bool) -> Proo
     return ProofRow(name, says, kind, icon, word, found.error or found.note or "", facts, pattern)
 
 
-def _standing(rows: Sequence[ProofRow], task: Task, contract: Contract) -> tuple[str, str, str]:
+def _proof_state(rows: Sequence[ProofRow], task: Task, contract: Contract) -> tuple[str, str, str]:
     if contract.type is ContractType.ADVISORY:
         return "plan", "Not verified, for you to judge", "eye"
     if task.was_silent:
@@ -339,7 +341,7 @@ def _standing(rows: Sequence[ProofRow], task: Task, contract: Contract) -> tuple
     passed = sum(row.kind == "ok" for row in rows)
     failed = sum(row.kind == "bad" for row in rows)
     if failed or (rows and passed == len(rows)):
-        word = words.verified(task) or say("{0} of {1} checks failed", failed, len(rows))
+        word = words.verified_words(task) or say("{0} of {1} checks failed", failed, len(rows))
         return ("bad", word, "fail") if failed else ("ok", word, "done")
     busy = task.status in ACTIVE
     word = say("{0} of {1} checks passed", passed, len(rows)) if rows else "No checks of its own"

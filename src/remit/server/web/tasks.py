@@ -88,14 +88,14 @@ async def act(call: Call, body: BulkForm) -> CallResult:
         return shell.redirect(shell.own_address("/tasks", body.back))
     # A confirmation covers the tasks that matched then, not later ones.
     q = body.q if body.sure or not body.every else _until_now(call, body.q)
-    answer = await _asked(call, body, q)
+    answer = await _preview_bulk(call, body, q)
     if body.sure:
         done = f"done={body.action}.{answer['done']}.{answer['refused']}"
         return shell.redirect(shell.with_query(shell.own_address("/tasks", body.back), done))
     return await _preview(call, replace(body, q=q), answer)
 
 
-async def _asked(call: Call, body: BulkForm, q: str) -> JsonMap:
+async def _preview_bulk(call: Call, body: BulkForm, q: str) -> JsonMap:
     """Perform the operation that programs use, or only say what it would refuse."""
     ids, line = (None, q) if body.every else (body.id, None)
     return (await perform(call, Bulk(body.action, ids, line, not body.sure))).content
@@ -169,9 +169,9 @@ _KINDS: Final = frozenset({"is:recurring", "is:once"})
 async def show(call: Call) -> CallResult:
     """Show the list by its address; our script gets the next rows."""
     if any(call.text(name) is not None for name in _MENU):
-        return shell.redirect(_chosen(call))
-    shown, now = _shown(call), shell.local_now(call)
-    called = task_sections.called(call.app.settings.channels)
+        return shell.redirect(_address_after_choice(call))
+    shown, now = _list_address(call), shell.local_now(call)
+    called = task_sections.channel_labels(call.app.settings.channels)
     try:
         wanted, wrong = wanted_of(call, shown.q), ""
     except BadInput as bad:
@@ -194,7 +194,7 @@ async def show(call: Call) -> CallResult:
 @page("/tasks/tabs", *_QUERY)
 async def tabs(call: Call) -> CallResult:
     """Return the tabs with their numbers, and the newest matching tasks."""
-    shown = _shown(call)
+    shown = _list_address(call)
     wanted = wanted_of(call, shown.q)
     made, newest = await call.app.db.read(listing.numbers, shown, wanted)
     return shell.part("parts/tabs.html", {"shown": shown, "tabs": made, "newest": newest})
@@ -214,17 +214,17 @@ async def rows(call: Call) -> CallResult:
     if len(asked) > _TOGETHER:
         raise BadInput(f"Ask for up to {_TOGETHER} rows at once, not {len(asked)}.", field="ids")
     now = shell.local_now(call)
-    called = task_sections.called(call.app.settings.channels)
+    called = task_sections.channel_labels(call.app.settings.channels)
     found = await call.app.db.read(row.rows_of_tasks, asked, now, called)
     return shell.part("parts/some_rows.html", {"rows": found, "now": now})
 
 
 def wanted_of(call: Call, q: str) -> TaskFilter:
     """The filter that a line of words means; a bad one is refused with a sentence."""
-    return filters.typed(q, filters.context(call.app)) if q.strip() else TaskFilter()
+    return filters.parse_filter(q, filters.context(call.app)) if q.strip() else TaskFilter()
 
 
-def _shown(call: Call) -> ListAddress:
+def _list_address(call: Call) -> ListAddress:
     return ListAddress(
         q=(call.text("q") or "").strip()[:500],
         sort=call.word("sort", SortOrder) or SortOrder.NEWEST,
@@ -233,9 +233,9 @@ def _shown(call: Call) -> ListAddress:
     )
 
 
-def _chosen(call: Call) -> str:
+def _address_after_choice(call: Call) -> str:
     """Return the address after a choice in the menu: its words go into the line."""
-    shown = _shown(call)
+    shown = _list_address(call)
     kind = call.text("is")
     q = shown.q if kind is None else listing.line_without(shown.q, also=_KINDS)
     chosen = {name: text for name in _MENU if (text := call.text(name)) is not None}
@@ -262,7 +262,7 @@ def _choices(call: Call, shown: ListAddress) -> dict[str, object]:
         "done": _bulk_result(call.text("done")),
         "gone": ids.task_id(gone) if (gone := call.text("gone")) else "",
         "icons": words.ICONS,
-        "called": task_sections.called(call.app.settings.channels),
+        "called": task_sections.channel_labels(call.app.settings.channels),
     }
 
 
@@ -322,7 +322,9 @@ def hours_chart(found: Stats, now: datetime) -> StatsChart:
     most = max((_sum(hour) for hour in found.hours), default=0)
     scale = _HIGH / max(most, _LEAST)
     bars = [
-        _stacked([(hour.cancelled, "idle"), (hour.failed, "bad"), (hour.completed, "ok")], scale)
+        _stack_pieces(
+            [(hour.cancelled, "idle"), (hour.failed, "bad"), (hour.completed, "ok")], scale
+        )
         for hour in found.hours
     ]
     return StatsChart(bars, _hours_say(found.hours, now))
@@ -331,8 +333,8 @@ def hours_chart(found: Stats, now: datetime) -> StatsChart:
 def days_chart(found: Stats) -> StatsChart:
     most = max((day.used.cents for day in found.days), default=0)
     scale = _HIGH / max(most, 1)
-    each = (f"{words.dated(day.at, '%a')} ${day.used.cents / 100:,.2f}" for day in found.days)
-    bars = [_stacked([(day.used.cents, "run")], scale) for day in found.days]
+    each = (f"{words.date_words(day.at, '%a')} ${day.used.cents / 100:,.2f}" for day in found.days)
+    bars = [_stack_pieces([(day.used.cents, "run")], scale) for day in found.days]
     return StatsChart(bars, say("Cost per day: {0}", ", ".join(each)))
 
 
@@ -350,7 +352,7 @@ def _sum(hour: HourlyOutcomes) -> int:
     return hour.completed + hour.failed + hour.cancelled
 
 
-def _stacked(parts: Sequence[tuple[int, str]], scale: float) -> list[BarPiece]:
+def _stack_pieces(parts: Sequence[tuple[int, str]], scale: float) -> list[BarPiece]:
     """Return the stacked pieces from the top: rare above common, each at least two points high."""
     pieces: list[BarPiece] = []
     top = _HIGH

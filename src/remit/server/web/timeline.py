@@ -109,14 +109,14 @@ def _bar(event: Event, last: datetime, calls: Calls) -> TimelineBar | None:
         return TimelineBar("Failed", last, event.at, "bad")
     if event.kind is not EventKind.STEP_DONE:
         return None
-    label, kind = _named(str(event.data["step"]), calls)
+    label, kind = _bar_label(str(event.data["step"]), calls)
     if "agent" in event.data:
         label = str(event.data["agent"])
         kind = "ok" if event.data.get("outcome") == AttemptOutcome.SUCCESS else "bad"
     return TimelineBar(label, last, event.at, kind) if label else None
 
 
-def _named(step: str, calls: Calls) -> tuple[str, str]:
+def _bar_label(step: str, calls: Calls) -> tuple[str, str]:
     name, _, place = step.partition(":")
     if name == "may" or ":begin:" in step:
         return "", ""

@@ -82,7 +82,7 @@ def state(task: Task) -> StatusLook:
     return next((look for look, holds in special.items() if holds), _STATES[task.status])
 
 
-def verified(task: Task, *, edited: bool = False) -> str:
+def verified_words(task: Task, *, edited: bool = False) -> str:
     """Return what was verified, in a few words; never more than was checked.
 
     `edited`: the owner changed the text after it was checked.
@@ -114,7 +114,7 @@ def source(task: Task) -> tuple[str, str]:
     return icon, say(word)
 
 
-def done(work: tuple[WorkItem, ...]) -> int:
+def count_done(work: tuple[WorkItem, ...]) -> int:
     return sum(item.status is ItemStatus.COMPLETED for item in work)
 
 
@@ -141,7 +141,7 @@ def clock(at: datetime) -> str:
     return f"{at:%H:%M}"
 
 
-def dated(at: date, form: str) -> str:
+def date_words(at: date, form: str) -> str:
     """Return a date in the form of strftime; names of days and months in the reader's language."""
     return at.strftime(_NAME.sub(lambda found: say(at.strftime(found[0])), form))
 
@@ -152,7 +152,7 @@ def day(at: datetime, now: datetime) -> str:
     if apart in _NEAR:
         return f"{say(_NEAR[apart])} {at:%H:%M}"
     year = "" if at.year == now.year else f" {at.year}"
-    return dated(at, f"%a {at.day} %b{year} %H:%M")
+    return date_words(at, f"%a {at.day} %b{year} %H:%M")
 
 
 def moment(at: datetime, now: datetime) -> str:
@@ -173,7 +173,7 @@ def ago(at: datetime, now: datetime) -> str:
 def check_to_come(at: datetime, now: datetime, field: str) -> None:
     """Refuse a time that is over on the owner's clock."""
     if at <= now:
-        when = dated(at, f"{at.day} %B %Y %H:%M")
+        when = date_words(at, f"{at.day} %B %Y %H:%M")
         raise BadInput(
             say("{0} is over in {1}; choose a later time.", when, now.tzinfo), field=field
         )

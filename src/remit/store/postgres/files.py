@@ -42,7 +42,7 @@ class StoredFiles(KeptFiles):
         self, name: str, content: bytes, *, taint: str = "owner", made: bool = False
     ) -> TaskFile:
         kept = super().keep(name, content, taint=taint, made=made)
-        with self._connected() as server:
+        with self._open_connection() as server:
             # The bytes travel only if they are not there yet.
             if not server.execute(_TOUCH, [kept.sha256]).rowcount:
                 server.execute(_PUT, [kept.sha256, content])
@@ -51,7 +51,7 @@ class StoredFiles(KeptFiles):
     def read(self, digest: str) -> bytes | None:
         if (near := self.near(digest)) is not None:
             return near
-        with self._connected() as server:
+        with self._open_connection() as server:
             query = "SELECT content FROM file_contents WHERE sha256 = %s"
             row = server.execute(query, [digest], binary=True).fetchone()
         if row is None:
@@ -61,7 +61,7 @@ class StoredFiles(KeptFiles):
 
     def room(self) -> tuple[int, int]:
         query = "SELECT COUNT(*) AS n, COALESCE(SUM(octet_length(content)), 0) AS size"
-        with self._connected() as server:
+        with self._open_connection() as server:
             row = server.execute(f"{query} FROM file_contents").fetchone()
         return (int(row["n"]), int(row["size"])) if row else (0, 0)
 
@@ -70,16 +70,16 @@ class StoredFiles(KeptFiles):
         self._put_own(needed)
         super().sweep(needed, gone, now)
         oldest, quiet = rows.ms(now - GRACE), rows.ms(now - _ON_ITS_WAY)
-        with self._connected() as server:
+        with self._open_connection() as server:
             return server.execute(_REMOVE, [list(needed), oldest, list(gone), quiet]).rowcount
 
     def _put_own(self, needed: Collection[str]) -> None:
         """Put what is only in the folder into the database: it was there before the move."""
-        with self._connected() as server:
+        with self._open_connection() as server:
             put_copies(self, server, needed)
 
     @contextmanager
-    def _connected(self) -> Iterator[psycopg.Connection[DictRow]]:
+    def _open_connection(self) -> Iterator[psycopg.Connection[DictRow]]:
         with connect(self._url) as connection:
             try:
                 yield connection

@@ -32,7 +32,7 @@ def only_process(url: str, on_lost: Callable[[], None] | None = None) -> Iterato
     Another process may take over from then on. To stop in good order would go on sending.
     """
     lost = on_lost or _end_process(location(url))
-    with closing(_LockWatch(_locked(url, "pg_try_advisory_lock"), lost)) as watch:
+    with closing(_LockWatch(_take_lock(url, "pg_try_advisory_lock"), lost)) as watch:
         watch.start()
         yield
 
@@ -45,16 +45,16 @@ def shared_process(url: str, on_lost: Callable[[], None] | None = None) -> Itera
     out what is late. If somebody has the database alone meanwhile, this process ends.
     """
     lost = on_lost or _end_process(location(url))
-    with closing(_LockWatch(_shared(url), lost, partial(_shared, url))) as watch:
+    with closing(_LockWatch(_lock_shared(url), lost, partial(_lock_shared, url))) as watch:
         watch.start()
         yield
 
 
-def _shared(url: str) -> psycopg.Connection[DictRow]:
-    return _locked(url, "pg_try_advisory_lock_shared")
+def _lock_shared(url: str) -> psycopg.Connection[DictRow]:
+    return _take_lock(url, "pg_try_advisory_lock_shared")
 
 
-def _locked(url: str, take: str) -> psycopg.Connection[DictRow]:
+def _take_lock(url: str, take: str) -> psycopg.Connection[DictRow]:
     """Take the lock. The server may learn a moment later that the process before has ended."""
     connection, end = connect(url), time.monotonic() + GRACE_SECONDS
     while True:

@@ -107,7 +107,7 @@ def _copy_tables(
 ) -> None:
     columns = _columns(server)
     for table in _WITH_TRIGGERS:
-        server.execute(_composed("ALTER TABLE {} DISABLE TRIGGER USER", table))
+        server.execute(_compose_query("ALTER TABLE {} DISABLE TRIGGER USER", table))
     server.execute("DELETE FROM meta WHERE key <> %s", [schema.VERSION])
     sizes = {table: _count(file, table) for table in columns}
     whole, done = sum(sizes.values()) or 1, 0
@@ -123,7 +123,7 @@ def _copy_tables(
     )
     _restart_numbers(server)
     for table in _WITH_TRIGGERS:
-        server.execute(_composed("ALTER TABLE {} ENABLE TRIGGER USER", table))
+        server.execute(_compose_query("ALTER TABLE {} ENABLE TRIGGER USER", table))
 
 
 def _columns(server: "psycopg.Connection[dict[str, object]]") -> dict[str, list[str]]:
@@ -180,7 +180,7 @@ def _restart_numbers(server: "psycopg.Connection[dict[str, object]]") -> None:
         server.execute(counter.format(sql.Literal(table), sql.Literal(column), highest))
 
 
-def _composed(query: str, table: str) -> sql.Composed:
+def _compose_query(query: str, table: str) -> sql.Composed:
     return sql.SQL(query).format(sql.Identifier(table))
 
 

@@ -155,7 +155,7 @@ class LastEventFile:
             or seen.get("incarnation", self._incarnation) < self._incarnation
         ):
             return
-        found = events.after(tx, seen["seq"] - 1, 1)
+        found = events.list_after(tx, seen["seq"] - 1, 1)
         if not found or found[0].hash != seen["hash"]:
             raise StoreTrouble(
                 f"{self._where} is not as this Remit left it: event {seen['seq']:,} is missing or "
@@ -169,7 +169,7 @@ class LastEventFile:
 
     def write_last(self, tx: Tx) -> None:
         self._incarnation = after_restore.incarnation(tx)
-        found = events.after(tx, events.last(tx) - 1, 1)
+        found = events.list_after(tx, events.last(tx) - 1, 1)
         if found:
             self._write(found[0])
 

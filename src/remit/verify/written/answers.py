@@ -128,7 +128,7 @@ def _tells_where(answer: MeasuredText) -> bool:
 def _names_someone(answer: MeasuredText) -> bool:
     """Whether someone is named: two capitalised words that do not only begin a sentence."""
     pairs = (found.groups() for found in _NAME.finditer(answer.text))
-    single = _titled().search(answer.text) or _CAMEL.search(answer.text)
+    single = _titled_name_pattern().search(answer.text) or _CAMEL.search(answer.text)
     return single is not None or any(
         fold(first) not in STOP and fold(last) not in STOP for first, last in pairs
     )
@@ -155,7 +155,7 @@ def _at_place() -> re.Pattern[str]:
 
 
 @cache
-def _titled() -> re.Pattern[str]:
+def _titled_name_pattern() -> re.Pattern[str]:
     """Return the pattern of a name after a title, "by", or a colon."""
     titles, by = any_of("requests.titles"), any_of("small.by")
     return re.compile(rf"(?i:{titles})\.? ?{_UPPER}|{by} [A-Z]|: [A-Z]\w+ [A-Z]")
@@ -234,11 +234,11 @@ def compare_items(asked: Sequence[str], text: str) -> tuple[list[str], list[str]
     items = _items(asked)
     measured = MeasuredText(text, fold_text(text), fig.find_figures(text))
     spoken_words = frozenset(folded_words(text))
-    silent = [each for each in items if not _answered(each, measured, spoken_words)]
+    silent = [each for each in items if not _is_answered(each, measured, spoken_words)]
     rest = [each for each in items if each not in silent]
     # Only a text that names the other things can be said to leave one out.
     others = [each for each in rest if not each.open]
-    called = sum(_called(each, measured, spoken_words) for each in others)
+    called = sum(_is_named(each, measured, spoken_words) for each in others)
     named = called >= _TWO and 2 * called > len(others)
     listed = len(entries(text))
     short = 1 < listed < len(items)  # its list has too few entries
@@ -286,10 +286,10 @@ def _terms(item: str) -> list[str]:
     return [stem(word) for word in bare if word not in _STOP and len(word) > 2] + numbers  # noqa: PLR2004
 
 
-def _answered(item: _Item, measured: MeasuredText, spoken_words: frozenset[str]) -> bool:
+def _is_answered(item: _Item, measured: MeasuredText, spoken_words: frozenset[str]) -> bool:
     if begins_with(fold_text(item.text), "answers.compose") and not item.topics:
         return True
-    spoken = _spoken(item, measured, spoken_words)
+    spoken = _uses_own_words(item, measured, spoken_words)
     if not item.topics:
         return spoken
     # If it is clear what is missing, other words do not count: they say what it is about, and may
@@ -300,13 +300,13 @@ def _answered(item: _Item, measured: MeasuredText, spoken_words: frozenset[str])
     )
 
 
-def _called(item: _Item, measured: MeasuredText, spoken_words: frozenset[str]) -> bool:
+def _is_named(item: _Item, measured: MeasuredText, spoken_words: frozenset[str]) -> bool:
     """Whether the answer names a thing as the request does."""
     by_name = any(topic.asked.search(measured.folded) for topic in item.topics)
-    return by_name or _spoken(item, measured, spoken_words)
+    return by_name or _uses_own_words(item, measured, spoken_words)
 
 
-def _spoken(item: _Item, measured: MeasuredText, spoken_words: frozenset[str]) -> bool:
+def _uses_own_words(item: _Item, measured: MeasuredText, spoken_words: frozenset[str]) -> bool:
     """Whether the answer uses words that only this item uses."""
     return not item.terms or any(
         mentions(term, spoken_words) or (term[0].isdigit() and term in measured.text)

@@ -62,7 +62,7 @@ def is_share(wanted: AmountFigure, parts: Sequence[AmountFigure]) -> bool:
     amounts = [amount for each in parts[-_MAX_COMBINED:] for amount in each.number.amounts]
     made = [a / b * 100 for a in amounts for b in amounts if b]
     values = wanted.number.values if wanted.number.unit == "%" else ()
-    return any(_near(value, each, None, hedged=False) for value in values for each in made)
+    return any(_is_near(value, each, None, hedged=False) for value in values for each in made)
 
 
 def in_ratio(figure: Figure, text: str, known: Sequence[AmountFigure]) -> bool:
@@ -143,14 +143,14 @@ def follows_from(
     values = [*wanted.number.values]
     if factor > 1.0:
         values += [NumberValue(each.amount / factor, each.grain / factor) for each in values]
-    made = [*_made(unit, basis.known, basis.counts)]
+    made = [*_possible_results(unit, basis.known, basis.counts)]
     made += [total for column in basis.columns for total in _totals(column)]
     made += basis.read_results
     if unit == "%" or hundred:
         made += _shares([each.amount for each in basis.known])
     # Money must match to the cent, unless it is said to be approximate.
     most = _CENT if unit == "money" else None if unit == "%" or is_fine(wanted) else _EXACT
-    return any(_near(value, each, most, hedged=hedged) for value in values for each in made)
+    return any(_is_near(value, each, most, hedged=hedged) for value in values for each in made)
 
 
 def is_fine(wanted: AmountFigure) -> bool:
@@ -169,13 +169,15 @@ def _totals(column: Sequence[FigureRow]) -> Iterator[float]:
         yield sum(row.amount for row in column if word in row.words)
 
 
-def _near(value: NumberValue, made: float, most: float | None, *, hedged: bool) -> bool:
+def _is_near(value: NumberValue, made: float, most: float | None, *, hedged: bool) -> bool:
     within = value.grain / 2 if most is None else most
     within = max(within, value.amount * _HEDGED_SHARE if hedged else 0.0)
     return abs(value.amount - abs(made)) <= within + _ROUNDING
 
 
-def _made(unit: str, known: Sequence[StatedFigure], counts: frozenset[float]) -> Iterator[float]:
+def _possible_results(
+    unit: str, known: Sequence[StatedFigure], counts: frozenset[float]
+) -> Iterator[float]:
     fits = [each for each in known if unit in (each.unit, "") or not each.unit]
     alike = [each.amount for each in fits]
     yield from _runs(alike)

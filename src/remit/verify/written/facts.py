@@ -248,10 +248,12 @@ def swapped_figures(sources: Sequence[str], text: str) -> list[str]:
     """Pairs of figures that each stand where the other belongs."""
     if len(_DIGITS.findall(text)) <= 1:
         return []
-    stated = list(islice(_placed(text), _MAX_TEXT_FIGURES))
+    stated = list(islice(_labelled_figures(text), _MAX_TEXT_FIGURES))
     if len({each.clause for each in stated}) <= 1:
         return []
-    known = list(islice((p for source in sources for p in _placed(source)), _MAX_SOURCE_FIGURES))
+    known = list(
+        islice((p for source in sources for p in _labelled_figures(source)), _MAX_SOURCE_FIGURES)
+    )
     places = [
         [p for p in known if same_kind(p.figure, t.figure) and means_the_same(p.figure, t.figure)]
         for t in stated
@@ -278,10 +280,10 @@ def _are_swapped(
     """Whether the words beside the two figures in all sources say that they are swapped."""
     pairs = [(a, b) for a in mine for b in yours if a.clause != b.clause]
     whole = len(pairs) == len(mine) * len(yours)
-    return bool(pairs) and whole and all(_crossed(one, other, a, b) for a, b in pairs)
+    return bool(pairs) and whole and all(_are_crossed(one, other, a, b) for a, b in pairs)
 
 
-def _crossed(
+def _are_crossed(
     one: LabelledFigure, other: LabelledFigure, mine: LabelledFigure, yours: LabelledFigure
 ) -> bool:
     first, second = mine.labels - yours.labels, yours.labels - mine.labels
@@ -292,7 +294,7 @@ def _crossed(
     )
 
 
-def _placed(text: str) -> Iterator[LabelledFigure]:
+def _labelled_figures(text: str) -> Iterator[LabelledFigure]:
     kinds = AmountFigure | DateFigure | TimeFigure
     stated = [each for each in find_figures(text) if isinstance(each, kinds)]
     apart = pattern("requests.joins", before=r"[;,]\s+|:\s+(?=[^\W\d_])|\s+", after=r"\s+")

@@ -60,13 +60,13 @@ def is_named(source: ReadSource, text: str) -> bool:
         return False
     if places.is_page(source.place):
         named = {places.site(url) for _, _, url in places.urls(text)}
-        return places.site(source.place) in named or _label(source.place) in _joined(text)
+        return places.site(source.place) in named or _label(source.place) in _letters_only(text)
     if call := _CALL.match(source.place):
         parts = re.split(r"\W+", fold(call.group(0)))
         return any(part in fold_text(text) for part in parts if part)
     name = source.place.rsplit("/", 1)[-1]
     stem_of_file = name.rsplit(".", 1)[0]
-    return fold(name) in fold_text(text) or _joined(stem_of_file) in _joined(text)
+    return fold(name) in fold_text(text) or _letters_only(stem_of_file) in _letters_only(text)
 
 
 def unread_sources(task: Task, evidence: Evidence) -> list[str]:
@@ -74,7 +74,7 @@ def unread_sources(task: Task, evidence: Evidence) -> list[str]:
     linked = {places.address(url) for each in evidence.read for _, _, url in places.urls(each.text)}
     read = {origin(each) for each in evidence.read if places.is_page(each.place)}
     asked = {places.site(url) for text in owner_words(task) for _, _, url in places.urls(text)}
-    cited = list(_cited(evidence.text))
+    cited = list(_cited_sources(evidence.text))
     strange = [
         url
         for _, _, url in places.urls(evidence.text)
@@ -85,7 +85,7 @@ def unread_sources(task: Task, evidence: Evidence) -> list[str]:
     return [*strange, *names]
 
 
-def _cited(text: str) -> Iterable[str]:
+def _cited_sources(text: str) -> Iterable[str]:
     """Yield what is listed under a sources heading, and after `Source:` in a line."""
     low = lower(text)
     for found in pattern("sources.inline", after=r"[*_]*:[ \t]*(?P<what>[^\n]+)").finditer(low):
@@ -124,11 +124,11 @@ def _speaks(stems: Sequence[str], source: ReadSource) -> bool:
 
 def _label(url: str) -> str:
     """Return a site's common name: `lonelyroad` of travel.lonelyroad.example."""
-    label = _joined(places.site(url).split(".")[0])
+    label = _letters_only(places.site(url).split(".")[0])
     return label if len(label) >= _MIN_LABEL_CHARACTERS else places.site(url)
 
 
-def _joined(text: str) -> str:
+def _letters_only(text: str) -> str:
     return re.sub(r"[\W_]+", "", fold_text(text))
 
 

@@ -69,7 +69,7 @@ def invented_figures(
     if not stated:
         return []
     ground = ground or figures_of_sources(task, evidence)
-    stands = [ground.has(each, hedged=_hedged(text, each.at)) for each in stated]
+    stands = [ground.has(each, hedged=_is_hedged(text, each.at)) for each in stated]
     lost = [each for each, there in zip(stated, stands, strict=True) if not there]
     if not lost:
         return []
@@ -94,7 +94,7 @@ def _todays(task: Task, evidence: Evidence) -> list[date]:
     return [each.date() for each in moments if isinstance(each, datetime)]
 
 
-def _hedged(text: str, at: int) -> bool:
+def _is_hedged(text: str, at: int) -> bool:
     hedge = pattern("figures.hedges", before="(?:[~≈]|", after=r")\W{0,3}(?:\w{1,3}\W)?\Z")
     return hedge.search(fold_text(text[max(0, at - _WINDOW) : at])) is not None
 
@@ -165,7 +165,7 @@ class _Reckoning:
             return False
         stated = arithmetic.stated_figures(amounts, self._text)
         basis = arithmetic.ArithmeticBasis(stated, self._counts, self._columns, self._read_results)
-        hedged = _hedged(self._text, figure.at)
+        hedged = _is_hedged(self._text, figure.at)
         return arithmetic.follows_from(figure, basis, hedged=hedged, hundred="100" in sentence)
 
     def _counts_years(self, figure: AmountFigure) -> bool:

@@ -60,7 +60,10 @@ def _holes(text: str) -> list[str]:
         match for begins, sign in _any_case() if begins in text for match in sign.finditer(low)
     ]
     found += [
-        each for begins, sign in _as_written() if begins in text for each in sign.finditer(text)
+        each
+        for begins, sign in _placeholder_signs()
+        if begins in text
+        for each in sign.finditer(text)
     ]
     return [text[slice(*match.span())] for match in found if not _is_shouted(match, text)]
 
@@ -88,7 +91,7 @@ def _any_case() -> _Signs:
 
 
 @cache
-def _as_written() -> _Signs:
+def _placeholder_signs() -> _Signs:
     money = any_of("figures.currencies", glued=True)
     signs = (
         ("{", r"\{\{[^{}\n]{0,60}\}\}|\$\{\w{1,40}\}"),
@@ -133,7 +136,7 @@ def repeated_sentences(texts: list[str]) -> list[str]:
     again: list[str] = []
     for each in texts:
         content = _content_words(each)
-        if any(_alike(content, earlier) for earlier in known):
+        if any(_are_alike(content, earlier) for earlier in known):
             again.append(each)
         else:
             known.append(content)
@@ -147,7 +150,7 @@ def _content_words(sentence: str) -> frozenset[str]:
     return frozenset({*(stem(word) for word in words(bare) if word not in STOP), *figures})
 
 
-def _alike(one: frozenset[str], other: frozenset[str]) -> bool:
+def _are_alike(one: frozenset[str], other: frozenset[str]) -> bool:
     if not one or not other:
         return False
     return len(one & other) >= _ALIKE * max(len(one), 1) and len(one) <= len(other) + 1

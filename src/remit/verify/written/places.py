@@ -43,7 +43,7 @@ def urls(text: str) -> Iterator[tuple[int, int, str]]:
     """Yield every page address, and bare site names."""
     for pattern in (URL, _DOMAIN) if _DOTTED.search(text) else (URL,):
         for found in pattern.finditer(text):
-            bare = _trimmed(found.group(0))
+            bare = _trim_url(found.group(0))
             if pattern is URL or not FILE.fullmatch(bare):
                 yield found.start(), found.start() + len(bare), bare
 
@@ -102,7 +102,7 @@ def _split(url: str) -> tuple[str, str, str] | None:
     return name.removeprefix("www."), parts.path, parts.query
 
 
-def _trimmed(found: str) -> str:
+def _trim_url(found: str) -> str:
     while found and found[-1] in _TRAILING:
         if found[-1] == ")" and found.count("(") >= found.count(")"):
             break

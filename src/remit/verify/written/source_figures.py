@@ -75,13 +75,13 @@ class SourceFigures:
     def has_value(self, value: NumberValue, measure: str = "", *, hedged: bool = False) -> bool:
         amount, grain = value
         if amount in self.amounts:
-            return self._fits(amount, measure)
+            return self._is_stated(amount, measure)
         most = max(grain / 2, amount * _NEAR if hedged else 0.0)
         # To the last digit: 19 for 18.7 is rounded, 19 for 18 is wrong.
         near = (each for each in self.amounts if abs(amount - each) <= most - _CLOSE)
-        return any(self._fits(each, measure) for each in near)
+        return any(self._is_stated(each, measure) for each in near)
 
-    def _fits(self, amount: float, measure: str) -> bool:
+    def _is_stated(self, amount: float, measure: str) -> bool:
         """Whether an amount is stated in this unit, or somewhere without one."""
         stated = self._measures.get(amount, {""})
         return not measure or measure in stated or "" in stated

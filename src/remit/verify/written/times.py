@@ -37,7 +37,7 @@ class PartialDate(Struct, frozen=True):
     def whole(self, near: date) -> date | None:
         """Return the full date; without a year the one nearest to `near`."""
         years = (self.year,) if self.year else (near.year, near.year - 1, near.year + 1)
-        found = [made for year in years if (made := _made(year, self.month, self.day or 1))]
+        found = [made for year in years if (made := _valid_date(year, self.month, self.day or 1))]
         return min(found, key=lambda each: abs((each - near).days), default=None)
 
 
@@ -125,7 +125,7 @@ def _dates_meant(parts: dict[str, str | None]) -> tuple[PartialDate, ...]:
     )
 
 
-def _made(year: int, month: int, day: int) -> date | None:
+def _valid_date(year: int, month: int, day: int) -> date | None:
     try:
         return date(year, month, day)
     except ValueError:
