@@ -65,9 +65,9 @@ class MarkdownWriter:
             "softbreak": lambda _: self.line_break(),
             "hardbreak": lambda _: self.line_break(),
             "code_inline": lambda node: self.code_span(node.content),
-            "strong": lambda node: self.marked("*", node),
+            "strong": lambda node: self.with_mark("*", node),
             "em": self.emphasis,
-            "s": lambda node: self.marked("~", node),
+            "s": lambda node: self.with_mark("~", node),
             "link": lambda node: self._link(node, "href"),
             "image": lambda node: self._link(node, "src"),
         }
@@ -95,11 +95,11 @@ class MarkdownWriter:
     def code_span(self, code: str) -> str:
         return code
 
-    def marked(self, mark: str, node: SyntaxTreeNode) -> str:
+    def with_mark(self, mark: str, node: SyntaxTreeNode) -> str:
         return f"{mark}{self.inline(node.children)}{mark}"
 
     def emphasis(self, node: SyntaxTreeNode) -> str:
-        return self.marked("_", node)
+        return self.with_mark("_", node)
 
     def link(self, label: str, title: str, address: str) -> str:
         inside = ": ".join(each for each in (title, address) if each)

@@ -70,7 +70,7 @@ class Chat:
         await self.progress.expect("7", [TaskRef(task.id, Action.CREATED)], ACK)
         channel = cast("TelegramChannel", self.world.app.outfit.channels["telegram"])
         await channel.post(OWNER, render(ACK))
-        await self.progress.placed("7", self.bot.accepted[-1].ref if known else None)
+        await self.progress.note_message("7", self.bot.accepted[-1].ref if known else None)
         self.world.app.engine.nudge()
         return task
 

@@ -171,7 +171,7 @@ class AnswerRelay:
         for text in texts:
             receipt = await self._post(text, buttons, found.reply_to)
         failpoint("telegram:answered")
-        await self.progress.placed(str(seq), receipt, asks=bool(buttons))
+        await self.progress.note_message(str(seq), receipt, asks=bool(buttons))
         about = [each.task_id for each in found.turn.task_refs]
         await self.progress.note(receipt, found.reply_to, about)
         if receipt and found.asks is not None and buttons:

@@ -201,7 +201,7 @@ class TelegramWatch(LoopGroup):
         refs = [TaskRef(each, Action.CREATED) for each in reply.tasks]
         await progress.expect(about, refs, reply.text)
         receipt = await self._say_once(f"noted {about}", message.chat, reply.text, message.message)
-        await progress.placed(about, receipt)
+        await progress.note_message(about, receipt)
         await progress.note(receipt, message.message, reply.tasks)
 
     async def _pair(self, message: ChatMessage, address: str) -> None:

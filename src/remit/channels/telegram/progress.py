@@ -102,7 +102,7 @@ class ProgressMessages:
         self._keys |= dict.fromkeys(taken, key)
         self._sending.add(key)
 
-    async def placed(self, key: str, receipt: str | None, *, asks: bool = False) -> None:
+    async def note_message(self, key: str, receipt: str | None, *, asks: bool = False) -> None:
         """Note the message that the answer became; None: it may not have arrived."""
         self._sending.discard(key)
         if receipt is not None:

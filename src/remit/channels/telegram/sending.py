@@ -90,7 +90,7 @@ class _EntityWriter(MarkdownWriter):
     def code_span(self, code: str) -> str:
         return _mark_text("code", code)
 
-    def marked(self, mark: str, node: SyntaxTreeNode) -> str:
+    def with_mark(self, mark: str, node: SyntaxTreeNode) -> str:
         return _mark_text(_MARKS[mark], self.inline(node.children))
 
 

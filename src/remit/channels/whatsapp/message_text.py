@@ -71,9 +71,9 @@ class _MessageWriter(MarkdownWriter):
         # Who writes for WhatsApp means bold by *one star*; within bold it can only be the other.
         both = any(child.type == "strong" for child in node.children)
         bold = node.markup == "*" and not both and "*" not in self._open
-        return self.marked("*" if bold else "_", node)
+        return self.with_mark("*" if bold else "_", node)
 
-    def marked(self, mark: str, node: SyntaxTreeNode) -> str:
+    def with_mark(self, mark: str, node: SyntaxTreeNode) -> str:
         if mark in self._open:
             return self.inline(node.children)
         self._open.append(mark)
