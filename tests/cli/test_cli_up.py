@@ -179,7 +179,7 @@ def test_who_stops_waiting_leaves_with_130_and_the_task_stays(tmp_path: Path) ->
     assert waiting.returncode == 130
     assert "Traceback" not in err
     assert seat.status(found) == "running"
-    assert "Remit was stopped" in seat.run("log", found).out
+    assert "Its process was stopped" in seat.run("log", found).out
 
 
 # With systemd -------------------------------------------------------------------------------------

@@ -38,7 +38,7 @@ from remit.wiring.readers import model_choice
 from remit.wiring.reload import FileStates, SettingsReload
 from remit.wiring.running import start_upkeep
 
-PATIENCE: Final = 100  # tenths of a second to wait for a short command that holds the directory
+PATIENCE_SECONDS: Final = 10.0  # to wait for a short command that holds the directory
 PARTING: Final = 10.0  # seconds to send and write down what happened until the end
 FOLLOWERS: Final = ("task logs", "review files", "terminal messages", "telemetry")
 _ASKS: Final = "asks"
@@ -128,14 +128,15 @@ class UpProcess:
             await self._work(app, door, url.result(), first=first)
 
     async def _enter(self, stack: AsyncExitStack) -> App:
-        for _ in range(PATIENCE):
+        until = asyncio.get_running_loop().time() + PATIENCE_SECONDS
+        while True:
             try:
                 return await stack.enter_async_context(opened(self._settings))
             except HomeLocked:
-                if holder_listens(self._settings.home):
+                is_late = asyncio.get_running_loop().time() > until
+                if is_late or holder_listens(self._settings.home):
                     raise  # not just a short command
                 await asyncio.sleep(0.1)
-        return await stack.enter_async_context(opened(self._settings))
 
     async def _work(self, app: App, door: "asyncio.Task[None]", url: str, *, first: bool) -> None:
         since = await app.journal.last()
