@@ -292,8 +292,8 @@ WAITED_FOR = {
     "delivery/notice_sender.py:catch_up": "a test notice",
     "engine/local.py:_leg": "one run of one task",
     "recall/library.py:_try_to_open": "the index, which is opened once",
-    "server/live_connection.py:_hear": "a socket",
-    "server/live_connection.py:_speak": "a socket",
+    "server/live_connection.py:_receive": "a socket",
+    "server/live_connection.py:_send_all": "a socket",
     "system/process.py:read_last": "the output of a process",
 }
 
