@@ -387,6 +387,14 @@ FORWARDED = "\n\n---------- Forwarded message ---------\nFrom: Sue <sue@example.
 SAID = [message.say for message in messages() if "\n" not in message.say]
 
 
+@pytest.mark.parametrize(
+    "text",
+    ["ring the plumber tomorrow and remind me at 8", "remind me in 10", "Anruf um 9, erinner mich"],
+)
+def test_a_line_break_at_the_end_changes_nothing(text: str) -> None:
+    assert read(f"{text}\n").tasks == read(text).tasks
+
+
 @settings(max_examples=examples(60), deadline=None)
 @given(st.sampled_from(SAID), st.sampled_from(SAID))
 def test_what_others_wrote_below_a_request_asks_for_nothing(own: str, theirs: str) -> None:

@@ -252,6 +252,8 @@ def _ends_well(line: TimeText, end: int, *, sure: bool) -> bool:
     if end >= len(line.tokens):
         return True
     token = line.tokens[end]
+    if token.kind is TokenKind.LINE:
+        return True
     if token.kind is TokenKind.MARK:
         return token.text not in "%€$£°/" and not (token.text in "-–" and token.tight)
     if token.kind is TokenKind.NUMBER or (token.kind is TokenKind.WORD and token.tight):

@@ -270,8 +270,10 @@ def _ahead(line: TimeText, phrase: TimePhrase, at: int) -> TimePhrase | None:
 
 def _is_over(line: TimeText, at: int) -> bool:
     """Whether nothing says what was counted: "in 10", "in 10 to call Bob"."""
-    if at >= len(line.tokens) or line.tokens[at].kind is TokenKind.MARK:
-        return at >= len(line.tokens) or not line.tokens[at].tight
+    if at >= len(line.tokens) or line.tokens[at].kind is TokenKind.LINE:
+        return True
+    if line.tokens[at].kind is TokenKind.MARK:
+        return not line.tokens[at].tight
     return line.keys[at] in line.words.opens and not line.tokens[at].tight
 
 
