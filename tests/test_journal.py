@@ -112,12 +112,12 @@ async def test_who_keeps_up_is_handed_what_happens_without_a_look_into_the_store
         journal = rig.app.journal
         last = await journal.last()
         readers = [asyncio.create_task(read(journal, last, 20)) for _ in range(5)]
-        await until(lambda: rig.db.done["after"] == 5)
+        await until(lambda: rig.db.done["list_after"] == 5)
         for n in range(5):
             await rig.add(f"{n}", content=f"{n}")
         await rig.run()
         assert await asyncio.gather(*readers) == [list(range(last + 1, last + 21))] * 5
-        assert rig.db.reads["after"] == 5, "the first look, when nothing was in memory"
+        assert rig.db.reads["list_after"] == 5, "the first look, when nothing was in memory"
 
 
 async def test_who_gathers_is_handed_it_before_memory_forgets(
@@ -133,24 +133,24 @@ async def test_who_gathers_is_handed_it_before_memory_forgets(
     async with Rig(tmp_path) as rig:
         last = await rig.app.journal.last()
         reader = asyncio.create_task(first_page(rig.app.journal, last))
-        await until(lambda: rig.db.done["after"] == 1)  # nothing is there yet
+        await until(lambda: rig.db.done["list_after"] == 1)  # nothing is there yet
         for n in range(20):
             await rig.add(f"{n}", content=f"{n}")
 
         gathered = await asyncio.wait_for(reader, 60)
         assert gathered == list(range(last + 1, last + 1 + len(gathered)))
         assert len(gathered) > 1
-        assert rig.db.reads["after"] == 1, "memory reached back so far"
+        assert rig.db.reads["list_after"] == 1, "memory reached back so far"
 
 
 async def test_a_follower_waits_for_what_is_to_come_and_is_woken_by_it(tmp_path: Path) -> None:
     async with Rig(tmp_path) as rig:
         last = await rig.app.journal.last()
         reader = asyncio.create_task(read(rig.app.journal, last, 1))
-        await until(lambda: rig.db.done["after"] == 1)
+        await until(lambda: rig.db.done["list_after"] == 1)
         await asyncio.sleep(0.05)
         assert not reader.done()
-        assert rig.db.reads["after"] == 1  # it waits, it does not look again and again
+        assert rig.db.reads["list_after"] == 1  # it waits, it does not look again and again
         await rig.add("x", content="x")
 
         assert await asyncio.wait_for(reader, 100) == [last + 1]
@@ -159,9 +159,9 @@ async def test_a_follower_waits_for_what_is_to_come_and_is_woken_by_it(tmp_path:
 async def test_what_is_written_while_a_follower_looks_is_not_slept_over(tmp_path: Path) -> None:
     async with Rig(tmp_path) as rig:
         last = await rig.app.journal.last()
-        answer = rig.db.late["after"] = asyncio.Event()
+        answer = rig.db.late["list_after"] = asyncio.Event()
         reader = asyncio.create_task(read(rig.app.journal, last, 1))
-        await until(lambda: rig.db.done["after"] == 1)  # it found nothing, but is not told yet
+        await until(lambda: rig.db.done["list_after"] == 1)  # it found nothing, but is not told yet
         await rig.add("x", content="x")
         await rig.run()
         answer.set()
@@ -172,10 +172,10 @@ async def test_what_is_written_while_a_follower_looks_is_not_slept_over(tmp_path
 async def test_when_the_journal_ends_whoever_may_end_has_heard_everything(tmp_path: Path) -> None:
     async with Rig(tmp_path) as rig:
         journal = rig.app.journal
-        answer = rig.db.late["after"] = asyncio.Event()
+        answer = rig.db.late["list_after"] = asyncio.Event()
         pages = asyncio.create_task(collected(journal, ends=True))
         for_ever = asyncio.create_task(collected(journal, ends=False))
-        await until(lambda: rig.db.done["after"] == 2)  # they found nothing, but are not told yet
+        await until(lambda: rig.db.done["list_after"] == 2)  # they found nothing, but are not told yet
         await rig.add("x", content="x")
         await rig.run()
         last = await journal.last()
