@@ -175,7 +175,9 @@ async def test_when_the_journal_ends_whoever_may_end_has_heard_everything(tmp_pa
         answer = rig.db.late["list_after"] = asyncio.Event()
         pages = asyncio.create_task(collected(journal, ends=True))
         for_ever = asyncio.create_task(collected(journal, ends=False))
-        await until(lambda: rig.db.done["list_after"] == 2)  # they found nothing, but are not told yet
+        await until(
+            lambda: rig.db.done["list_after"] == 2
+        )  # they found nothing, but are not told yet
         await rig.add("x", content="x")
         await rig.run()
         last = await journal.last()
@@ -208,8 +210,10 @@ def test_a_line_that_is_there_is_not_written_again(tmp_path: Path) -> None:
     writer.write([event(1), event(2)])
     writer.write([restored, event(2), event(3)])  # what is of no task has no log
     TaskLogWriter(tmp_path).write([event(1), event(3), event(4)])
+    # What may be in a file is looked for there; only a task that began later has none.
+    TaskLogWriter(tmp_path, written=4).write([event(1), event(4), event(5)])
 
-    assert seqs(tmp_path) == [1, 2, 3, 4]
+    assert seqs(tmp_path) == [1, 2, 3, 4, 5]
     assert list(tmp_path.iterdir()) == [log_of(tmp_path)]
 
 

@@ -24,8 +24,10 @@ _REMEMBERED: Final = 4096
 
 
 class TaskLogWriter:
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, written: int | None = None) -> None:
+        """`written`: what happened after it is in no file yet; None: that is not known."""
         self._folder = folder
+        self._written = written
         self._last: OrderedDict[TaskId, int] = OrderedDict()
 
     def write(self, found: Iterable[Event]) -> None:
@@ -51,7 +53,7 @@ class TaskLogWriter:
         path = self._path(task)
         last = self._last.get(task)
         if last is None:
-            last = mend(path)
+            last = 0 if self._is_new(events[0]) else mend(path)
         fresh = [event for event in events if event.seq > last]
         if fresh:
             append_text(path, "".join(map(line, fresh)))
@@ -59,6 +61,10 @@ class TaskLogWriter:
         self._last[task] = last
         if len(self._last) > _REMEMBERED:
             self._last.popitem(last=False)
+
+    def _is_new(self, first: Event) -> bool:
+        """Whether a task began after everything that is in files: then it has none."""
+        return self._written is not None and first.n == 1 and first.seq > self._written
 
     def _path(self, task: TaskId) -> Path:
         """Derived from a checked id, so that no id can lead out of the folder."""
@@ -215,7 +221,7 @@ def _with_tasks(tx: Tx, found: Iterable[Review]) -> list[tuple[Review, Task]]:
 
 async def keep_logs(journal: Journal, folder: Path) -> None:
     """Write every event into its task's log until the journal ends; continues from a mark."""
-    scribe, mark = TaskLogWriter(folder), folder / ".written"
+    scribe, mark = TaskLogWriter(folder, await journal.last()), folder / ".written"
     since = _last_written(mark)
     async for page in journal.pages(since, ends=True, gather_seconds=GATHER_SECONDS):
         await run_to_end(_write_page, scribe, mark, page)
