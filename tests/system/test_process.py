@@ -94,5 +94,14 @@ async def test_a_worker_gives_one_bounded_answer_to_one_order(
     code: str, answer: WorkerAnswer
 ) -> None:
     argv = (sys.executable, "-c", f"import sys, time; {code}")
-    seconds = 100 if answer.in_time else 2
+    seconds, before = 100 if answer.in_time else 2, open_pipes()
     assert await ask_worker(argv, b"order", seconds, MOST) == answer
+    await until(lambda: open_pipes() <= before)
+
+
+def open_pipes() -> set[str]:
+    found = set[str]()
+    for each in Path("/proc/self/fd").iterdir():
+        with suppress(FileNotFoundError):  # it was closed meanwhile
+            found.add(str(each.readlink()))
+    return {name for name in found if name.startswith("pipe:")}

@@ -31,7 +31,7 @@ from remit.model.status import Reason
 from remit.ports import OnText
 from remit.settings import BrainSettings
 from remit.store.redact import without_secrets
-from remit.system.process import kill_group
+from remit.system.process import kill_and_close
 
 T = TypeVar("T")
 
@@ -128,7 +128,7 @@ class LocalModelConnection:
         lines, self._open = self._open, None
         process, self._process = self._process, None
         if process is not None:
-            await kill_group(process)  # it holds nothing that anyone would miss
+            await kill_and_close(process)  # it holds nothing that anyone would miss
         for line in lines or ():
             await line.close()
 

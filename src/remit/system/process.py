@@ -62,6 +62,18 @@ async def kill_group(process: Process) -> None:
     await wait_for_exit(process)
 
 
+async def kill_and_close(process: Process) -> None:
+    """Kill a program whose output nobody reads any more, and let its pipe close.
+
+    A pipe that is full and not read would stay open as long as this process.
+    """
+    await kill_group(process)
+    with suppress(TimeoutError):
+        async with timeout(GRACE_SECONDS):  # a child that left the group may hold it open
+            while process.stdout is not None and await process.stdout.read(_PIECE_BYTES):
+                pass
+
+
 def last_lines(output: str) -> str:
     """Return the last lines of some output as one, without control characters."""
     lines = [line for line in output.splitlines() if line.strip()][-_LAST_LINES:]
@@ -174,7 +186,7 @@ async def ask_worker(
         if in_time and len(output) < limit_bytes:  # else it still waits for us to read
             code = await exit_code_within(process, GRACE_SECONDS)
     finally:
-        await kill_group(process)
+        await kill_and_close(process)
     return WorkerAnswer(bytes(output[:limit_bytes]), in_time, code)
 
 
