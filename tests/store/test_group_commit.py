@@ -17,7 +17,7 @@ from remit.model.task import Task
 from remit.store import events, group_commit, home, tasks
 from remit.store.connection import SqliteTx
 from remit.store.database import Cell, Tx, patient
-from remit.store.group_commit import MOST_IN_A_COMMIT
+from remit.store.group_commit import MOST_IN_A_COMMIT, MOST_PATIENT_IN_A_COMMIT
 from remit.store.opening import Sqlite
 from tests.store.scene import Scene
 
@@ -126,6 +126,22 @@ async def test_after_patient_writes_one_goes_on_at_a_time_and_requests_come_betw
         count()
         await asyncio.gather(*(leg(db, task) for task in made))
     assert len(turns) == len(set(turns)) == 5
+
+
+async def test_a_watched_write_is_committed_with_the_first_of_many_patient_ones(
+    path: Path, scene: Scene
+) -> None:
+    many = [scene.task() for _ in range(3 * MOST_PATIENT_IN_A_COMMIT)]
+    watched = scene.task()
+    async with opened(path) as db:
+        commits: list[list[TaskId]] = []
+        db.on_commit(lambda found: commits.append([each.task_id for each in found if each.task_id]))
+        waiting = [asyncio.create_task(db.write(admit_patiently, task)) for task in many]
+        await asyncio.gather(*waiting, asyncio.create_task(db.write(tasks.admit, watched)))
+
+    assert commits[0] == [watched.id, *(task.id for task in many[:MOST_PATIENT_IN_A_COMMIT])]
+    assert [task_id for each in commits for task_id in each][1:] == [task.id for task in many]
+    assert len(commits) == 3
 
 
 async def test_what_follows_patient_writes_is_committed_together_too(

@@ -6,6 +6,7 @@ the interpreter to itself.
 
 Those who made a patient write go on one at a time after its commit, and requests are answered in
 between. What they write next waits until all had their turn, but not longer than `PATIENT_SECONDS`.
+A write that somebody watches comes before them, and only a few of them are committed with it.
 """
 
 import asyncio
