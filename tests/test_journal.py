@@ -120,8 +120,9 @@ async def test_who_keeps_up_is_handed_what_happens_without_a_look_into_the_store
         assert rig.db.reads["list_after"] == 5, "the first look, when nothing was in memory"
 
 
+@pytest.mark.parametrize("behind", [False, True], ids=["has seen all", "is behind"])
 async def test_who_gathers_is_handed_it_before_memory_forgets(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, behind: bool
 ) -> None:
     monkeypatch.setattr(follow, "RECENT", 20)
 
@@ -132,15 +133,18 @@ async def test_who_gathers_is_handed_it_before_memory_forgets(
 
     async with Rig(tmp_path) as rig:
         last = await rig.app.journal.last()
+        if behind:
+            await rig.add("before")
+        there = await rig.app.journal.last() - last
         reader = asyncio.create_task(first_page(rig.app.journal, last))
-        await until(lambda: rig.db.done["list_after"] == 1)  # nothing is there yet
+        await until(lambda: behind or rig.db.done["list_after"] == 1)  # nothing is there yet
         for n in range(20):
             await rig.add(f"{n}", content=f"{n}")
 
         gathered = await asyncio.wait_for(reader, 60)
         assert gathered == list(range(last + 1, last + 1 + len(gathered)))
-        assert len(gathered) > 1
-        assert rig.db.reads["list_after"] == 1, "memory reached back so far"
+        assert len(gathered) > there + 1
+        assert rig.db.reads["list_after"] == (0 if behind else 1), "memory reached back so far"
 
 
 async def test_a_follower_waits_for_what_is_to_come_and_is_woken_by_it(tmp_path: Path) -> None:

@@ -16,7 +16,7 @@ from msgspec.structs import replace
 
 from remit.errors import NotFound, RemitError
 from remit.intake import admit
-from remit.journal.follow import Journal
+from remit.journal.follow import GATHER_SECONDS, Journal
 from remit.model.codec import Json, JsonMap, to_json
 from remit.model.contract import Finding, Result, Timing
 from remit.model.deferred import (
@@ -242,7 +242,7 @@ class Leftovers:
     async def _watching(self, journal: Journal) -> None:
         since = await journal.last()
         await self.settle()
-        async for page in journal.pages(since):
+        async for page in journal.pages(since, gather_seconds=GATHER_SECONDS):
             if any(map(_is_end, page)):
                 await self.settle()
 

@@ -54,15 +54,17 @@ class Journal:
         """
         while True:
             news, over = self._news, ends and self._over.is_set()
-            if found := await self.page(since):
+            found = await self.page(since)
+            if found and gather_seconds and len(found) < PAGE and not self._over.is_set():
+                await self.gather(gather_seconds)
+                found = await self.page(since)
+            if found:
                 since = found[-1].seq
                 yield found
             elif over:
                 return
             else:
                 await news.wait()
-                if gather_seconds and not self._over.is_set():
-                    await self.gather(gather_seconds)
 
     async def gather(self, seconds: float, sleep: Sleep = asyncio.sleep) -> None:
         """Wait for more to happen, but never until memory reaches no longer so far back."""
