@@ -64,6 +64,9 @@ class Shelf:
         self.kept.append(args[1])  # type: ignore[arg-type]
         return True  # type: ignore[return-value]
 
+    async def turn(self) -> None:
+        raise NotImplementedError
+
     def on_commit(self, tell: OnCommit) -> None:
         raise NotImplementedError
 

@@ -139,6 +139,9 @@ class _Script:
 
         return cast("T", self._next(Verb(verb, f"reads {work.__name__}")))
 
+    async def turn(self) -> None:
+        """Nothing else wants to go on."""
+
     def on_commit(self, tell: OnCommit) -> None:
         """Nobody is told: the model looks by itself."""
 

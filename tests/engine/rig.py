@@ -158,6 +158,9 @@ class Watched:
         await self._answer(work.__name__)
         return result
 
+    async def turn(self) -> None:
+        await self._db.turn()
+
     def on_commit(self, tell: OnCommit) -> None:
         self._db.on_commit(tell)
 

@@ -3,6 +3,7 @@
 import asyncio
 import sqlite3
 import threading
+from collections import Counter
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -17,7 +18,11 @@ from remit.model.task import Task
 from remit.store import events, group_commit, home, tasks
 from remit.store.connection import SqliteTx
 from remit.store.database import Cell, Tx, patient
-from remit.store.group_commit import MOST_IN_A_COMMIT, MOST_PATIENT_IN_A_COMMIT
+from remit.store.group_commit import (
+    MOST_IN_A_COMMIT,
+    MOST_PATIENT_IN_A_COMMIT,
+    TURNS_AT_ONCE,
+)
 from remit.store.opening import Sqlite
 from tests.store.scene import Scene
 
@@ -50,6 +55,11 @@ def pragma(tx: Tx, name: str) -> Cell:
 
 @patient
 def admit_patiently(tx: Tx, task: Task) -> Task:
+    return tasks.admit(tx, task)
+
+
+def admit_when(tx: Tx, event: threading.Event, task: Task) -> Task:
+    event.wait()
     return tasks.admit(tx, task)
 
 
@@ -106,26 +116,59 @@ async def test_writes_that_wait_together_are_committed_together(
     assert (ids, seqs) == ([task.id for task in made], [*range(1, writes + 1)])
 
 
-async def test_after_patient_writes_one_goes_on_at_a_time_and_requests_come_between(
+async def test_after_patient_writes_a_few_go_on_at_a_time_and_requests_come_between(
     path: Path, scene: Scene
 ) -> None:
-    made = [scene.task() for _ in range(5)]
-    turns: list[int] = []
-    turn = 0
+    made = [scene.task() for _ in range(3 * TURNS_AT_ONCE)]
+    rounds: Counter[int] = Counter()
+    now = 0
 
     def count() -> None:
-        nonlocal turn
-        turn += 1
+        nonlocal now
+        now += 1
         asyncio.get_running_loop().call_soon(count)
 
     async def leg(db: Sqlite, task: Task) -> None:
         await db.write(admit_patiently, task)
-        turns.append(turn)
+        rounds[now] += 1
 
     async with opened(path) as db:
         count()
         await asyncio.gather(*(leg(db, task) for task in made))
-    assert len(turns) == len(set(turns)) == 5
+    assert rounds.total() == len(made)
+    assert max(rounds.values()) == TURNS_AT_ONCE
+
+
+async def test_while_somebody_waits_for_a_write_one_turn_is_given_and_the_rest_afterwards(
+    path: Path, scene: Scene, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(group_commit, "TURN_WITHIN_SECONDS", 1000.0)
+    loop, may_commit, written = asyncio.get_running_loop(), threading.Event(), asyncio.Event()
+    gone_on: list[bool] = []
+
+    async def leg(db: Sqlite) -> None:
+        await db.turn()
+        gone_on.append(written.is_set())
+        if len(gone_on) == TURNS_AT_ONCE:
+            loop.call_later(0.05, may_commit.set)  # time enough for others, if they were let
+
+    async def request(db: Sqlite) -> None:
+        await db.write(admit_when, may_commit, scene.task())
+        written.set()
+
+    async with opened(path) as db:
+        await asyncio.gather(request(db), *(leg(db) for _ in range(3 * TURNS_AT_ONCE)))
+    assert gone_on == [False] * TURNS_AT_ONCE + [True] * 2 * TURNS_AT_ONCE
+
+
+async def test_a_write_that_does_not_end_keeps_nobody_from_a_turn(path: Path, scene: Scene) -> None:
+    may_commit = threading.Event()
+    async with opened(path) as db:
+        asking = asyncio.create_task(db.write(admit_when, may_commit, scene.task()))
+        await asyncio.gather(*(db.turn() for _ in range(3 * TURNS_AT_ONCE)))
+        assert not asking.done()
+        may_commit.set()
+        await asking
 
 
 async def test_a_watched_write_is_committed_with_the_first_of_many_patient_ones(

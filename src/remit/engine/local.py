@@ -237,6 +237,7 @@ class LocalEngine:
     async def _leg(self, steps: LocalSteps) -> None:
         task_id, source = steps.task.id, steps.task.source.kind
         try:
+            await self._db.turn()
             await steps.finish(await self._run(steps))
         except LeaseLost:
             pass  # another leg holds it now; this result is obsolete

@@ -91,6 +91,9 @@ class Database(Protocol):
     ) -> Awaitable[T]:
         """Run a verb that only looks; everything that it finds is of one moment."""
 
+    def turn(self) -> Awaitable[None]:
+        """Wait until it is the caller's turn to go on with work that nobody watches."""
+
     def on_commit(self, tell: OnCommit) -> None:
         """Hand over the new events after each commit that added to the journal, in their order."""
 

@@ -4,9 +4,11 @@ Writes that wait together are committed together, so the fsync is paid once. The
 over a batch after every ready coroutine has run, so a burst becomes one commit, and the writer has
 the interpreter to itself.
 
-Those who made a patient write go on one at a time after its commit, and requests are answered in
-between. What they write next waits until all had their turn, but not longer than `PATIENT_SECONDS`.
-A write that somebody watches comes before them, and only a few of them are committed with it.
+Work that nobody watches goes on in turns: after a patient write, and where it asks for a turn. A
+few go on at a time, and requests are answered in between; while somebody waits for a write, a turn
+comes only every `TURN_WITHIN_SECONDS`. What they write next waits until all had their turn, but not
+longer than `PATIENT_SECONDS`. A write that somebody watches comes before them, and only a few of
+them are committed with it.
 """
 
 import asyncio
@@ -34,6 +36,9 @@ MOST_IN_A_COMMIT: Final = 512
 MOST_PATIENT_IN_A_COMMIT: Final = 32  # who comes after them waits for them
 READERS: Final = 2
 PATIENT_SECONDS: Final = 0.01  # that a patient write waits for others, at most
+TURNS_AT_ONCE: Final = 8  # of about a millisecond each; a request waits for them
+TURN_WITHIN_SECONDS: Final = 0.04  # however many requests there are
+_LOOK_AGAIN_SECONDS: Final = 0.002
 _TRIES: Final = 5  # of one write, while others are quicker
 
 
@@ -105,7 +110,9 @@ class GroupCommit:
         self._looking: list[StoreConnection] = []
         self._loop = asyncio.get_running_loop()
         self._waiting: list[WriteJob] = []
-        self._turns: deque[WriteJob] = deque()  # patient writes that were committed
+        self._turns: deque[Callable[[], None]] = deque()  # each lets one go on
+        self._last_turn = float("-inf")
+        self._watched = 0  # writes that somebody waits for
         self._busy = self._closed = False
         self._flush_planned: asyncio.Handle | None = None
         self._quiet = asyncio.Event()
@@ -128,6 +135,7 @@ class GroupCommit:
         patient = getattr(work, "patient", False)
         job = WriteJob(name, verb, lambda tx: work(tx, *args, **kwargs), waiter, patient)
         self._waiting.append(job)
+        self._watched += not patient
         self._plan_flush(patient=patient)
         return cast("T", await waiter)
 
@@ -141,6 +149,12 @@ class GroupCommit:
         # The caller's context goes along, such as the language of a page.
         inside = copy_context().run
         return cast("T", await self._loop.run_in_executor(self._readers, inside, call))
+
+    async def turn(self) -> None:
+        """Wait until it is the caller's turn to go on with work that nobody watches."""
+        given = asyncio.Event()
+        self._add_turn(given.set)
+        await given.wait()
 
     def on_commit(self, tell: OnCommit) -> None:
         self._tell.append(tell)
@@ -191,24 +205,33 @@ class GroupCommit:
 
     def _settle(self, batch: list[WriteJob], happened: list[Event]) -> None:
         self._busy = False
-        is_turn_planned = bool(self._turns)
         for job in batch:
             if job.patient:
-                self._turns.append(job)
+                self._add_turn(job.tell)
             else:
+                self._watched -= 1
                 job.tell()
-        if self._turns and not is_turn_planned:
-            self._give_turn()
         if happened:
             for tell in self._tell:
                 tell(happened)
         self._plan_flush(patient=all(job.patient for job in self._waiting))
 
-    def _give_turn(self) -> None:
-        """Let the next one go on after a patient write."""
-        self._turns.popleft().tell()
+    def _add_turn(self, go_on: Callable[[], None]) -> None:
+        self._turns.append(go_on)
+        if len(self._turns) == 1:
+            self._loop.call_soon(self._give_turns)
+
+    def _give_turns(self) -> None:
+        """Let the next few go on, unless somebody waits for a write and some just went on."""
+        now = self._loop.time()
+        if self._watched and now - self._last_turn < TURN_WITHIN_SECONDS:
+            self._loop.call_later(_LOOK_AGAIN_SECONDS, self._give_turns)
+            return
+        self._last_turn = now
+        for _ in range(min(TURNS_AT_ONCE, len(self._turns))):
+            self._turns.popleft()()
         if self._turns:
-            self._loop.call_soon(self._give_turn)
+            self._loop.call_soon(self._give_turns)
         else:
             self._plan_flush(patient=False)
 

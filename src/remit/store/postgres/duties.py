@@ -75,6 +75,9 @@ class FencedDatabase:
     ) -> Awaitable[T]:
         return self._db.read(work, *args, **kwargs)
 
+    def turn(self) -> Awaitable[None]:
+        return self._db.turn()
+
     def on_commit(self, tell: OnCommit) -> None:
         if self._tell is not None:
             self._tell.append(tell)
