@@ -5,7 +5,8 @@ import sqlite3
 import threading
 from collections import Counter
 from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, closing
+from contextvars import ContextVar
 from pathlib import Path
 from typing import cast
 
@@ -17,15 +18,17 @@ from remit.model.run import Event
 from remit.model.task import Task
 from remit.store import events, group_commit, home, tasks
 from remit.store.connection import SqliteTx
-from remit.store.database import Cell, Tx, patient
+from remit.store.database import Cell, Tx, patient, quick
 from remit.store.group_commit import (
     MOST_IN_A_COMMIT,
+    MOST_NEAR,
     MOST_PATIENT_IN_A_COMMIT,
     TURNS_AT_ONCE,
 )
 from remit.store.opening import Sqlite
 from tests.store.scene import Scene
 
+LANGUAGE: ContextVar[str] = ContextVar("language", default="none")
 pytestmark = pytest.mark.only_sqlite("the scene only makes the tasks")
 
 
@@ -169,6 +172,42 @@ async def test_a_write_that_does_not_end_keeps_nobody_from_a_turn(path: Path, sc
         assert not asking.done()
         may_commit.set()
         await asking
+
+
+def write_anywhere(tx: Tx, task: Task) -> tuple[bool, str]:
+    """Write, and return whether this is the loop's thread, and the language of who called."""
+    tasks.admit(tx, task)
+    return threading.current_thread() is threading.main_thread(), LANGUAGE.get()
+
+
+@quick
+def write_quickly(tx: Tx, task: Task) -> tuple[bool, str]:
+    return write_anywhere(tx, task)
+
+
+async def test_quick_writes_run_on_the_thread_of_the_loop_unless_others_are_with_them(
+    path: Path, scene: Scene
+) -> None:
+    LANGUAGE.set("de")
+    async with opened(path) as db:
+        assert await db.write(write_quickly, scene.task()) == (True, "none")
+        together = [db.write(verb, scene.task()) for verb in (write_quickly, write_anywhere)]
+        assert await asyncio.gather(*together) == [(False, "none")] * 2
+        many = [db.write(write_quickly, scene.task()) for _ in range(MOST_NEAR + 1)]
+        assert set(await asyncio.gather(*many)) == {(False, "none")}
+
+
+async def test_while_another_program_writes_a_quick_write_waits_and_the_loop_goes_on(
+    path: Path, scene: Scene
+) -> None:
+    async with opened(path) as db:
+        with closing(sqlite3.connect(path, isolation_level=None)) as other:
+            other.execute("BEGIN IMMEDIATE")
+            writing = asyncio.create_task(db.write(write_quickly, scene.task()))
+            await asyncio.sleep(0.1)
+            assert not writing.done()
+            other.execute("COMMIT")
+        assert await writing == (False, "none")
 
 
 async def test_a_watched_write_is_committed_with_the_first_of_many_patient_ones(

@@ -17,7 +17,7 @@ from remit.model.run import EventKind, NewEvent
 from remit.model.status import Actor, Reason, Status
 from remit.model.task import SourceKind, Task
 from remit.store import cues, events, meta, notices, reviews, rows, tasks
-from remit.store.database import Tx
+from remit.store.database import Tx, quick
 
 _WRONG_AFTER: Final = timedelta(days=1)  # a clock this far ahead was wrong
 _AT: Final = "restored_at"
@@ -58,6 +58,7 @@ def may_be_done(tx: Tx, arrived: datetime) -> bool:
     return at is not None and arrived <= at
 
 
+@quick
 def admit(tx: Tx, task: Task, said_at: datetime | None = None) -> Task:
     """Store a new task; ask first if it may have run before the restore.
 

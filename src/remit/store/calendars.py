@@ -9,7 +9,7 @@ from remit.model.ids import TaskId
 from remit.model.run import EventKind, NewEvent
 from remit.model.status import Actor
 from remit.store import events, meta, rows
-from remit.store.database import Cell, Params, Row, Tx
+from remit.store.database import Cell, Params, Row, Tx, patient
 
 
 class StoredCalendar(Struct, frozen=True):
@@ -183,6 +183,7 @@ def ended_before(tx: Tx, before: datetime, limit: int) -> list[TodoCopy]:
     return [rows.value(TodoCopy, row) for row in found]
 
 
+@patient
 def put_todo(tx: Tx, copy: TodoCopy) -> None:
     tx.run("put_mirrored", {"task": copy.task_id, "etag": copy.etag, "digest": copy.digest})
 

@@ -144,6 +144,7 @@ class StoredReply(Struct, frozen=True):
         return self.status != _UNANSWERED
 
 
+@quick
 def reserve(tx: Tx, key: RequestKey, digest: str, ref: str, now: datetime) -> StoredReply:
     """Reserve a key for a request; if it is taken, return what is stored.
 
@@ -163,11 +164,13 @@ def reserve(tx: Tx, key: RequestKey, digest: str, ref: str, now: datetime) -> St
     return rows.value(StoredReply, row)
 
 
+@quick
 def answer(tx: Tx, key: RequestKey, status: int, body: str) -> None:
     """Store the answer, so that the same request gets it again."""
     tx.run("answer_key", {"caller": key.caller, "key": key.name, "status": status, "body": body})
 
 
+@quick
 def release(tx: Tx, key: RequestKey) -> None:
     """Release the key of a request that was refused and changed nothing."""
     tx.run("release_key", {"caller": key.caller, "key": key.name})

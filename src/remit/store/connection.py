@@ -80,9 +80,20 @@ class SqliteTx:
     def changes(self) -> int:
         return self._connection.total_changes
 
-    def begin(self, verbs: Sequence[str] = ()) -> None:
+    def begin(self, verbs: Sequence[str] = (), *, wait: bool = True) -> bool:
         del verbs  # there is one writer at a time
-        self._connection.execute("BEGIN IMMEDIATE")
+        if not wait:
+            self._connection.execute("PRAGMA busy_timeout = 0")
+        try:
+            self._connection.execute("BEGIN IMMEDIATE")
+        except sqlite3.OperationalError:
+            if wait:
+                raise
+            return False
+        finally:
+            if not wait:
+                self._connection.execute(f"PRAGMA busy_timeout = {int(self._busy * 1000)}")
+        return True
 
     def look(self, *, single: bool = False) -> None:
         """Begin to read: everything after this sees one moment. A single query needs no more."""

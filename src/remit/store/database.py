@@ -25,7 +25,7 @@ OnCommit: TypeAlias = Callable[[Sequence[Event]], None]
 
 
 def quick(look: Look) -> Look:
-    """Mark a verb that finds a few rows by their keys: a thread would cost more than it does."""
+    """Mark a verb that needs a few rows by their keys: a thread would cost more than it does."""
     look.quick = True  # type: ignore[attr-defined]
     return look
 
@@ -39,10 +39,10 @@ def single(look: Look) -> Look:
 def patient(verb: Look) -> Look:
     """Mark a write that nobody watches: it may be committed some milliseconds later, with others.
 
-    Those who wait for such writes go on one at a time, so that requests are answered in between.
+    Those who wait for such writes go on a few at a time, so that requests are answered in between.
     """
     verb.patient = True  # type: ignore[attr-defined]
-    return verb
+    return quick(verb)
 
 
 class JournalTail(Struct):

@@ -1,8 +1,10 @@
 """One writer thread with group commit, and reader threads, over connections of one database.
 
 Writes that wait together are committed together, so the fsync is paid once. The event loop hands
-over a batch after every ready coroutine has run, so a burst becomes one commit, and the writer has
-the interpreter to itself.
+over a batch after every ready coroutine has run, so a burst becomes one commit.
+
+If the database is near and all writes of a batch are quick, they run on the loop's own thread, and
+the writer only commits: after each statement a thread must wait for its turn in the interpreter.
 
 Work that nobody watches goes on in turns: after a patient write, and where it asks for a turn. A
 few go on at a time, and requests are answered in between; while somebody waits for a write, a turn
@@ -17,7 +19,7 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from contextvars import copy_context
+from contextvars import Context, copy_context
 from functools import partial
 from queue import SimpleQueue
 from typing import ClassVar, Concatenate, Final, ParamSpec, Protocol, TypeVar, cast
@@ -38,6 +40,8 @@ READERS: Final = 2
 PATIENT_SECONDS: Final = 0.01  # that a patient write waits for others, at most
 TURNS_AT_ONCE: Final = 8  # of about a millisecond each; a request waits for them
 TURN_WITHIN_SECONDS: Final = 0.04  # however many requests there are
+LINGER_SECONDS: Final = 0.005  # after a write that somebody waited for another one is expected
+MOST_NEAR: Final = 64  # writes that run on the loop's thread at once
 _LOOK_AGAIN_SECONDS: Final = 0.002
 _TRIES: Final = 5  # of one write, while others are quicker
 
@@ -51,8 +55,11 @@ class StoreConnection(Tx, Protocol):
     def changes(self) -> int:
         """How many rows were changed so far; it rises with each write."""
 
-    def begin(self, verbs: Sequence[str] = ()) -> None:
-        """Begin to write; `verbs` are the names of the functions that will run."""
+    def begin(self, verbs: Sequence[str] = (), *, wait: bool = True) -> bool:
+        """Begin to write; False if it may not wait, and another program writes now.
+
+        `verbs` are the names of the functions that will run.
+        """
 
     def look(self, *, single: bool = False) -> None:
         """Begin to read: everything after this sees one moment. A single query needs no more."""
@@ -87,6 +94,7 @@ class WriteJob(Struct):
     work: Callable[[Tx], object]
     waiter: "asyncio.Future[object]"
     patient: bool
+    quick: bool
     result: object = None
     error: BaseException | None = None
 
@@ -113,12 +121,14 @@ class GroupCommit:
         self._turns: deque[Callable[[], None]] = deque()  # each lets one go on
         self._last_turn = float("-inf")
         self._watched = 0  # writes that somebody waits for
+        self._watched_at = float("-inf")  # when the last one was committed
         self._busy = self._closed = False
         self._flush_planned: asyncio.Handle | None = None
         self._quiet = asyncio.Event()
         self._quiet.set()
         self._tell: list[OnCommit] = []
-        self._batches: SimpleQueue[list[WriteJob] | None] = SimpleQueue()
+        self._context = Context()  # what runs for many knows nothing of one of them
+        self._batches: SimpleQueue[tuple[list[WriteJob], bool] | None] = SimpleQueue()
         self._local = threading.local()
         self._readers = ThreadPoolExecutor(READERS, "remit-reader")
         self._writer = threading.Thread(target=self._write_for_ever, name="remit-writer")
@@ -132,8 +142,8 @@ class GroupCommit:
         waiter: asyncio.Future[object] = self._loop.create_future()
         self._quiet.clear()
         name, verb = work.__name__, f"{work.__module__}.{work.__name__}"
-        patient = getattr(work, "patient", False)
-        job = WriteJob(name, verb, lambda tx: work(tx, *args, **kwargs), waiter, patient)
+        patient, is_quick = getattr(work, "patient", False), getattr(work, "quick", False)
+        job = WriteJob(name, verb, lambda tx: work(tx, *args, **kwargs), waiter, patient, is_quick)
         self._waiting.append(job)
         self._watched += not patient
         self._plan_flush(patient=patient)
@@ -179,9 +189,12 @@ class GroupCommit:
             if isinstance(planned, asyncio.TimerHandle):
                 planned.cancel()
                 planned = None
-            self._flush_planned = planned or self._loop.call_soon(self._flush)
+            self._flush_planned = planned or self._loop.call_soon(
+                self._flush, context=self._context
+            )
         elif planned is None:
-            self._flush_planned = self._loop.call_later(PATIENT_SECONDS, self._flush)
+            later = self._loop.call_later(PATIENT_SECONDS, self._flush, context=self._context)
+            self._flush_planned = later
 
     def _flush(self) -> None:
         self._flush_planned = None
@@ -192,7 +205,10 @@ class GroupCommit:
                 self._quiet.set()
             return
         self._busy = True
-        self._batches.put(self._take_batch())
+        batch = self._take_batch()
+        for job in batch:
+            failpoint(f"{job.name}:before")
+        self._batches.put((batch, self._run_near(batch)))
 
     def _take_batch(self) -> list[WriteJob]:
         """Take what is committed next: what somebody watches first, and a few patient writes."""
@@ -203,6 +219,19 @@ class GroupCommit:
         self._waiting = [job for job in self._waiting if id(job) not in taken]
         return batch
 
+    def _run_near(self, batch: list[WriteJob]) -> bool:
+        """Run a batch here, if all of it is quick; False if the writer must run it."""
+        if not self.near or len(batch) > MOST_NEAR or not all(job.quick for job in batch):
+            return False
+        tx = self._connection
+        try:
+            if tx.begin(wait=False) and self._run_all(tx, batch):
+                return True
+        except Exception:  # noqa: BLE001, S110 - the writer meets it again, and tells who waits
+            pass
+        tx.rollback()
+        return False
+
     def _settle(self, batch: list[WriteJob], happened: list[Event]) -> None:
         self._busy = False
         for job in batch:
@@ -210,6 +239,7 @@ class GroupCommit:
                 self._add_turn(job.tell)
             else:
                 self._watched -= 1
+                self._watched_at = self._loop.time()
                 job.tell()
         if happened:
             for tell in self._tell:
@@ -224,7 +254,8 @@ class GroupCommit:
     def _give_turns(self) -> None:
         """Let the next few go on, unless somebody waits for a write and some just went on."""
         now = self._loop.time()
-        if self._watched and now - self._last_turn < TURN_WITHIN_SECONDS:
+        is_watched = self._watched or now - self._watched_at < LINGER_SECONDS
+        if is_watched and now - self._last_turn < TURN_WITHIN_SECONDS:
             self._loop.call_later(_LOOK_AGAIN_SECONDS, self._give_turns)
             return
         self._last_turn = now
@@ -239,8 +270,15 @@ class GroupCommit:
 
     def _write_for_ever(self) -> None:
         tx = self._connection
-        while (batch := self._batches.get()) is not None:
-            self._commit(tx, batch)
+        while (given := self._batches.get()) is not None:
+            batch, has_run = given
+            if has_run:
+                self._end(tx, batch)
+            else:
+                self._commit(tx, batch)
+            for job in batch:
+                if job.error is None:
+                    failpoint(f"{job.name}:after")
             happened, tx.committed = tx.committed, []
             with suppress(RuntimeError):  # the loop was closed under us: nobody waits any more
                 self._loop.call_soon_threadsafe(self._settle, batch, happened)
@@ -251,15 +289,10 @@ class GroupCommit:
 
         Only if the transaction itself is lost does each commit for itself.
         """
-        for job in batch:
-            failpoint(f"{job.name}:before")
         done = self._commit_together(tx, batch) or self._commit_together(tx, batch, savepoints=True)
         if not done or tx.should_run_again():
             for job in batch:
                 self._commit_alone(tx, job)
-        for job in batch:
-            if job.error is None:
-                failpoint(f"{job.name}:after")
 
     def _commit_alone(self, tx: StoreConnection, job: WriteJob) -> None:
         for _ in range(_TRIES):
@@ -273,20 +306,33 @@ class GroupCommit:
         """Run and commit a batch; False if it was rolled back and each job must run again."""
         try:
             tx.begin([job.verb for job in batch])
-            for job in batch:
-                job.result, job.error = None, None
-                if not self._run(tx, job, savepoints) and len(batch) > 1:
-                    tx.rollback()
-                    return False
+            if not self._run_all(tx, batch, savepoints=savepoints):
+                tx.rollback()
+                return False
+        except Exception as error:  # noqa: BLE001 - who waits gets it; the writer must not end
+            _fail(tx, batch, error)
+        else:
+            self._end(tx, batch)
+        return True
+
+    def _end(self, tx: StoreConnection, batch: list[WriteJob]) -> None:
+        """Commit what a batch wrote."""
+        try:
             if any(job.error is None for job in batch):
                 tx.commit()
             else:
                 tx.rollback()
-        except Exception as error:  # noqa: BLE001 - who waits gets it; the writer must not end
-            tx.rollback()
-            meaning = tx.explain(error) or error
-            for job in batch:
-                job.error = meaning
+        except Exception as error:  # noqa: BLE001 - as above
+            _fail(tx, batch, error)
+
+    def _run_all(
+        self, tx: StoreConnection, batch: list[WriteJob], *, savepoints: bool = False
+    ) -> bool:
+        """Run a batch; False if one of several failed and may have left something half done."""
+        for job in batch:
+            job.result, job.error = None, None
+            if not self._run(tx, job, savepoints) and len(batch) > 1:
+                return False
         return True
 
     def _run(self, tx: StoreConnection, job: WriteJob, savepoint: bool) -> bool:
@@ -322,3 +368,11 @@ class GroupCommit:
             raise meaning from error
         finally:
             tx.rollback()
+
+
+def _fail(tx: StoreConnection, batch: list[WriteJob], error: Exception) -> None:
+    """Undo a batch; all who wait for it get the error."""
+    tx.rollback()
+    meaning = tx.explain(error) or error
+    for job in batch:
+        job.error = meaning

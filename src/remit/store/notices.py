@@ -24,7 +24,7 @@ from remit.model.review import Review
 from remit.model.run import Event
 from remit.store import calendars, conversations, events, meta, reviews, rows, tasks
 from remit.store.conversations import NewTurnRecord
-from remit.store.database import Params, Row, Tx, single
+from remit.store.database import Params, Row, Tx, patient, single
 
 CUT: Final = "Remit ended between the send and its record."
 _RESTORED: Final = "Restored from a backup; it may be told already."
@@ -44,6 +44,7 @@ class NoticeResult(Struct, frozen=True):
 # Decided ------------------------------------------------------------------------------------------
 
 
+@patient
 def decide(
     tx: Tx,
     turns: Sequence[tuple[Conversation, NewTurnRecord]],

@@ -24,6 +24,7 @@ T = TypeVar("T")
 MAX_PLANNED: Final = 2_000
 
 
+@quick
 def admit(tx: Tx, task: Task) -> Task:
     """Store a new task with its first event; the same source again returns the earlier task."""
     task = _at_first_time(task)

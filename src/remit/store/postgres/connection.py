@@ -195,10 +195,12 @@ class PostgresTx:
     def ask(self, sql: str, params: Params = ()) -> list[Row]:
         return self._rows(translate(sql), params)
 
-    def begin(self, verbs: Sequence[str] = ()) -> None:
+    def begin(self, verbs: Sequence[str] = (), *, wait: bool = True) -> bool:
+        del wait  # others may write at the same time
         self._lost_race = False
         level = "READ COMMITTED" if SERIALIZABLE.isdisjoint(verbs) else "SERIALIZABLE"
         self._begin(f"ISOLATION LEVEL {level}")
+        return True
 
     def look(self, *, single: bool = False) -> None:
         """Begin to read: everything after this sees one moment. A single query needs no more."""
