@@ -14,6 +14,7 @@ RemitError
 │   ├── Transient       it may work later
 │   └── Permanent       it will not
 ├── LeaseLost           another leg holds this task now; stop and write nothing
+├── WriteRefused        the store takes other writes, but never this one
 ├── StoreTrouble        the operator must look at the disk or the file
 │   ├── StoreForeign    the file is not ours
 │   ├── StoreCorrupt    the file is damaged
@@ -95,6 +96,10 @@ class Permanent(StepFailed):
 class LeaseLost(RemitError):
     def __init__(self, task: str, lease: int) -> None:
         super().__init__(f"Lease {lease} on {task} has ended; another leg may hold it.")
+
+
+class WriteRefused(RemitError):
+    """The store takes other writes, but never this one: waiting does not help."""
 
 
 class StoreTrouble(RemitError):

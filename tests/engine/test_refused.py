@@ -1,6 +1,9 @@
 """Whatever is refused at the end of a leg, or breaks before its start, holds no task for ever."""
 
 import asyncio
+import sqlite3
+from collections.abc import Awaitable, Callable
+from contextlib import closing
 from datetime import timedelta
 from pathlib import Path
 from typing import Final
@@ -47,7 +50,7 @@ async def test_a_task_whose_end_is_refused_is_shown_to_the_owner_and_goes_on_wit
         held = await rig.get(task.id)
 
         assert (held.status, held.reason) == (Status.NEEDS_REVIEW, Reason.POISON)
-        assert str(error) in review.question
+        assert str(error).removesuffix(".") in review.question
         assert str(error) in caplog.text
         assert rig.app.engine.running == 0
         await rig.decide(review, ReviewAnswer.APPROVE)
@@ -150,3 +153,64 @@ async def test_a_store_that_refuses_for_long_is_shown_and_work_goes_on_once_it_a
             return (await rig.get(task.id)).status is Status.COMPLETED
 
         await until(is_done)
+
+
+# Statements that SQLite refuses for one task, each time, though it takes all others.
+OF_SPOILT: Final = "(SELECT title FROM tasks WHERE id = NEW.task_id) = 'spoilt'"
+SPOILT: Final = {
+    "the result of a step": f"INSERT ON steps WHEN {OF_SPOILT}",
+    "the claim of a send": f"UPDATE ON deliveries WHEN {OF_SPOILT}",
+    "the answer to a send": f"UPDATE ON deliveries WHEN NEW.status = 'sent' AND {OF_SPOILT}",
+    "the end": "UPDATE ON tasks WHEN NEW.title = 'spoilt' AND NEW.status = 'completed'",
+    "its release": f"INSERT ON runs WHEN {OF_SPOILT}",
+    "its rank": "UPDATE ON tasks WHEN NEW.title = 'spoilt'",
+}
+NEVER_SAVED: Final = (
+    "The result of this run could not be saved (The store could not do that: malformed JSON). "
+    "Try it once more?"
+)
+
+
+async def run_beside(rig: Rig, spoilt: str, is_told: Callable[[], Awaitable[bool]]) -> Task:
+    """Have SQLite refuse a statement of one task for good; return that task once both ended."""
+    with closing(sqlite3.connect(rig.app.settings.home / "agent.db")) as db:
+        db.execute(f"CREATE TRIGGER spoilt BEFORE {spoilt} BEGIN SELECT json('['); END")
+    task, other = await rig.admit("spoilt"), await rig.admit("other")
+
+    async def is_over() -> bool:
+        rig.clock.advance(TROUBLE)
+        return (await rig.get(other.id)).status is Status.COMPLETED and await is_told()
+
+    await until(is_over)
+    assert rig.app.engine.running == 0
+    return task
+
+
+@pytest.mark.parametrize("what", list(SPOILT)[:4])
+async def test_a_statement_that_always_fails_for_one_task_is_asked_about_and_others_go_on(
+    tmp_path: Path, what: str
+) -> None:
+    async with Rig(tmp_path, limits=EngineSettings(parallel=1)) as rig:
+
+        async def is_asked() -> bool:
+            return bool(await rig.waiting())
+
+        task = await run_beside(rig, SPOILT[what], is_asked)
+        (review,) = await rig.waiting()
+        assert (review.task_id, review.question) == (task.id, NEVER_SAVED)
+        sent = ["other"] if what in list(SPOILT)[:2] else ["other", "spoilt"]
+        assert len(rig.outbox.sent) == len(sent)
+
+
+@pytest.mark.parametrize(("what", "kind"), [("its release", "release"), ("its rank", "ranking")])
+async def test_a_task_that_can_neither_go_on_nor_be_asked_about_is_shown_as_failing(
+    tmp_path: Path, what: str, kind: str
+) -> None:
+    async with Rig(tmp_path, limits=EngineSettings(parallel=1)) as rig:
+
+        async def is_shown() -> bool:
+            return bool(rig.app.background.failing)
+
+        task = await run_beside(rig, SPOILT[what], is_shown)
+        (loop,) = rig.app.background.failing
+        assert (loop.name, "malformed JSON" in loop.error) == (f"{kind}: {task.id}", True)

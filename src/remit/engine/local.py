@@ -8,15 +8,15 @@ import asyncio
 import contextlib
 import logging
 from collections import Counter
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from datetime import datetime, timedelta
 from random import Random
 from typing import Final
 
 from remit import run
 from remit.engine import endings
-from remit.engine.steps import TROUBLE_PAUSE, LocalSteps, RunStopped, wish_of
-from remit.errors import LeaseLost, StoreTrouble
+from remit.engine.steps import TROUBLE_PAUSE, LocalSteps, RunStopped, takes_writes, wish_of
+from remit.errors import LeaseLost, StoreTrouble, WriteRefused
 from remit.model.contract import RankingRule
 from remit.model.ids import Ids, TaskId, WorkerId
 from remit.model.recurrence import ON_TIME
@@ -59,6 +59,7 @@ class LocalEngine:
         self.worker: WorkerId = ids.worker()
         self._legs: dict[TaskId, tuple[asyncio.Task[None], LocalSteps]] = {}
         self._weighed: dict[TaskId, asyncio.Task[None]] = {}  # being read or scored by a model
+        self._releases: set[str] = set()  # loops that release a task
         self._suspect: TaskId | None = None
         self._sources: Counter[str] = Counter()
         self._wake = asyncio.Event()
@@ -96,6 +97,7 @@ class LocalEngine:
             if steps.working:
                 leg.cancel()
         await self._drain(None)
+        await self._background.finish(*self._releases, within=TROUBLE_PAUSE)
         with contextlib.suppress(StoreTrouble):
             await self._db.write(runs.leave, self.worker, self._clock.now())
 
@@ -139,7 +141,8 @@ class LocalEngine:
                 found.is_due and await self._claim(now)
             ):
                 continue
-            if not self._legs and not self._weighed and not self._wake.is_set():
+            at_work = self._legs or self._weighed or self._releases
+            if not at_work and not self._wake.is_set():
                 self._idle.set()
             await self._until(found.later)
             self._idle.clear()
@@ -162,15 +165,35 @@ class LocalEngine:
         for task in fresh:
             read = self._rooms.read if task.pending_reading else None
             ranking = None if read else self._by_rules(task)
-            if read is not None:
-                weighed[task.id] = asyncio.create_task(self._before_ranking(task, read))
-            elif ranking is None:
-                weighed[task.id] = asyncio.create_task(self._before_ranking(task, self._weigh))
+            if ranking is None:
+                self._start_ranking(task, read or self._weigh)
             else:
                 ranked.append((task.id, ranking.priority, ranking.rule))
         if ranked:
-            await self._db.write(queue.rank_page, ranked, self._clock.now())
+            await self._rank_all(ranked, fresh)
         return bool(fresh)
+
+    async def _rank_all(
+        self, ranked: Sequence[tuple[TaskId, Priority, RankingRule]], found: Sequence[Task]
+    ) -> None:
+        """Rank some tasks in one write; if that is refused, each alone."""
+        try:
+            await self._db.write(queue.rank_page, ranked, self._clock.now())
+        except Exception:
+            if not await takes_writes(self._db, self.worker, self._clock.now()):
+                raise
+            refused = {task_id for task_id, *_ in ranked}
+            for task in found:
+                if task.id in refused:
+                    self._start_ranking(task, self._rank_alone)
+
+    async def _rank_alone(self, task: Task) -> None:
+        ranking = self._by_rules(task) or _UNRANKED
+        rule, now = ranking.rule, self._clock.now()
+        await self._db.write(queue.rank, task.id, ranking.priority, rule, now)
+
+    def _start_ranking(self, task: Task, work: Callable[[Task], Awaitable[None]]) -> None:
+        self._weighed[task.id] = asyncio.create_task(self._before_ranking(task, work))
 
     def _by_rules(self, task: Task) -> Ranking | None:
         """Return the priority by rules alone; None if a score could change it."""
@@ -191,13 +214,23 @@ class LocalEngine:
 
     async def _before_ranking(self, task: Task, work: Callable[[Task], Awaitable[None]]) -> None:
         """Read or score a new task. If the process ends first, the task stays new."""
+        name = f"ranking: {task.id}"
+
+        async def try_again() -> None:
+            await work(task)
+
         try:
             await work(task)
+        except StoreTrouble:  # a loop tries again, and is shown as failing if this lasts
+            await self._clock.sleep(TROUBLE_PAUSE)
+            self._background.start(name, try_again)
+            while self._background.has(name):
+                await self._clock.sleep(TROUBLE_PAUSE)
         except Exception as error:  # noqa: BLE001 - then it is looked for again
-            if not isinstance(error, StoreTrouble):
-                _LOG.warning("Task %s could not be read or ranked: %s", task.id, error)
+            _LOG.warning("Task %s could not be read or ranked: %s", task.id, error)
             await self._clock.sleep(TROUBLE_PAUSE)
         finally:
+            await self._background.stop(name)
             del self._weighed[task.id]
             self._wake.set()
 
@@ -244,7 +277,7 @@ class LocalEngine:
         except StoreTrouble:
             pass  # the process ends and the disk is full: the next process finds the old state
         except Exception as error:  # noqa: BLE001 - it is logged, and the owner is asked
-            await self._release(steps, error)
+            self._release(steps, error)
         finally:
             self._sources[source] -= 1
             if self._suspect == task_id:
@@ -257,7 +290,7 @@ class LocalEngine:
     async def _run(self, steps: LocalSteps) -> moves.Ending:
         try:
             outcome = await run.run(self._rooms, steps)
-        except LeaseLost:
+        except (LeaseLost, WriteRefused):
             raise
         except RunStopped:
             return self._ending_of_wish(steps)
@@ -272,21 +305,23 @@ class LocalEngine:
             return self._ending_of_error(error, steps)
         return self._ending_of_outcome(outcome, steps)
 
-    async def _release(self, steps: LocalSteps, error: Exception) -> None:
-        """Ask the owner about a task whose leg could not be ended, so that no lease stays."""
-        task_id = steps.task.id
-        _LOG.error("The end of a run of task %s was refused.", task_id, exc_info=error)
-        while not steps.hurried:
+    def _release(self, steps: LocalSteps, error: Exception) -> None:
+        """Ask the owner about a task whose leg could not be ended, so that no lease stays.
+
+        A loop does it: while that cannot be written either, it is shown as failing.
+        """
+        task_id, why = steps.task.id, str(error).removesuffix(".")
+        _LOG.error("What a run of task %s did was refused.", task_id, exc_info=error)
+        name = f"release: {task_id}"
+
+        async def release() -> None:
             review, now = self._ids.review(), self._clock.now()
-            try:
-                await steps.write(queue.release_leg, steps.lease, review, str(error), now)
-            except StoreTrouble:
-                return  # as above
-            except Exception as again:  # noqa: BLE001 - it is held until this is written
-                _LOG.warning("Task %s could not be released: %s", task_id, again)
-                await self._clock.sleep(TROUBLE_PAUSE)
-            else:
-                return
+            await self._db.write(queue.release_leg, steps.lease, review, why, now)
+            self._releases.discard(name)
+            self._wake.set()
+
+        self._releases.add(name)
+        self._background.start(name, release)
 
     def _ending_of_outcome(self, outcome: Outcome, steps: LocalSteps) -> moves.Ending:
         now, most, review = self._clock.now(), self._limits.attempts, self._ids.review

@@ -8,7 +8,7 @@ from typing import Concatenate, Final, ParamSpec, TypeVar, Unpack, cast, get_typ
 
 from msgspec.structs import replace
 
-from remit.errors import LeaseLost, RemitError, StoreTrouble, Transient
+from remit.errors import LeaseLost, RemitError, StoreTrouble, Transient, WriteRefused
 from remit.model.codec import Json, JsonMap, from_json, to_json
 from remit.model.delivery import (
     Answer,
@@ -20,6 +20,7 @@ from remit.model.delivery import (
     Unknown,
 )
 from remit.model.delivery_moves import after_answer
+from remit.model.ids import WorkerId
 from remit.model.review import Decision
 from remit.model.run import Lease
 from remit.model.status import Actor, Status
@@ -36,6 +37,7 @@ P = ParamSpec("P")
 T = TypeVar("T")
 
 TROUBLE_PAUSE: Final = 1.0
+MAX_REFUSALS: Final = 30  # of one write in a row, while the store takes others
 
 
 class RunStopped(RemitError):
@@ -257,17 +259,27 @@ class LocalSteps:
     async def write(
         self, work: Callable[Concatenate[Tx, P], T], *args: P.args, **kwargs: P.kwargs
     ) -> T:
-        """Write; wait while the disk is full or the file is locked. Nothing is lost."""
+        """Write; wait while the disk is full or the file is locked. Nothing is lost.
+
+        Raises WriteRefused if the store takes other writes, but never this one.
+        """
         if self._moves:
             made, self._moves = self._moves, []
             work = moves.after_moves(made, self.lease, self._clock.now(), work)
+        refusals = 0
         while True:
             try:
                 return await self._db.write(work, *args, **kwargs)
-            except StoreTrouble:
+            except StoreTrouble as trouble:
                 if self.hurried:
                     raise
+                refusals = refusals + 1 if await self._takes_others() else 0
+                if refusals == MAX_REFUSALS:
+                    raise WriteRefused(str(trouble)) from trouble
                 await self._clock.sleep(TROUBLE_PAUSE)
+
+    async def _takes_others(self) -> bool:
+        return await takes_writes(self._db, self.lease.worker, self._clock.now())
 
     def _details(self) -> str | None:
         if not self._news:
@@ -287,6 +299,15 @@ class LocalSteps:
 def _return_type(work: Callable[P, Awaitable[T]]) -> type[T]:
     """Return the return type of a step's function, from its annotations."""
     return cast("type[T]", get_type_hints(work)["return"])
+
+
+async def takes_writes(db: Database, worker: WorkerId, now: datetime) -> bool:
+    """Whether the store takes a write of a worker."""
+    try:
+        await db.write(runs.beat, worker, now)
+    except StoreTrouble:
+        return False
+    return True
 
 
 def wish_of(task: Task) -> str | None:
