@@ -24,7 +24,8 @@ from remit.store.database import Database
 from remit.store.spending import LimitScope, OverLimit, SpendingLimit, SpendingUnit
 
 SERIES_SPAN: Final = timedelta(days=30)
-_RETRY_SECONDS: Final = 1.0  # seconds, while the disk takes nothing
+_RETRY_SECONDS: Final = 1.0  # while the disk takes nothing
+_TRIES: Final = 30
 _FAILED: Final = Usage(requests=1)  # a request without an answer: that it was made is all we know
 _KINDS: Final = {
     LimitScope.RUN: "This run",
@@ -125,13 +126,19 @@ class Budget:
     async def _reserve(
         self, key: str, task: Task, estimate: Usage, *, granted: bool
     ) -> OverLimit | None:
-        while True:
+        """Set the estimate aside. If the store refuses for long, the run fails, with its reason."""
+
+        async def write() -> OverLimit | None:
             now = self._clock.now()
             limits = () if granted else tuple(self._limits_for(task, now))
+            return await self._db.write(spending.reserve, key, task, estimate, limits, now)
+
+        for _ in range(_TRIES - 1):
             try:
-                return await self._db.write(spending.reserve, key, task, estimate, limits, now)
+                return await write()
             except StoreTrouble:
                 await self._clock.sleep(_RETRY_SECONDS)
+        return await write()
 
     async def _settle(self, key: str, usage: Usage) -> None:
         # A paid result is not lost because the disk is full: the reservation stays.
