@@ -174,7 +174,7 @@ def test_a_key_outlives_the_process(tmp_path: Path) -> None:
     assert again.content == first.content
 
 
-def test_after_a_day_a_key_is_forgotten_and_the_same_request_is_a_new_one(tmp_path: Path) -> None:
+def test_after_a_day_a_key_may_be_used_for_another_request(tmp_path: Path) -> None:
     with Served(tmp_path) as served:
         body: Json = {"text": "Daily"}
         first = served.ask("POST", "/api/tasks", body, key="daily").json()["id"]
@@ -187,6 +187,43 @@ def test_after_a_day_a_key_is_forgotten_and_the_same_request_is_a_new_one(tmp_pa
         assert fresh.status_code == 201
         assert fresh.json()["id"] != first
         assert _keys(served) == 1
+
+
+@pytest.mark.parametrize("key", ["once", "another"])
+def test_a_clock_that_is_ahead_for_one_request_makes_no_second_task(
+    tmp_path: Path, key: str
+) -> None:
+    with Served(tmp_path) as served:
+        began = served.clock.now()
+        body: Json = {"text": "Only once"}
+        first = served.ask("POST", "/api/tasks", body, key="once").json()["id"]
+        served.clock.jump(began + timedelta(days=400))
+        beside: Json = body if key == "once" else {"text": "Another"}
+        served.ask("POST", "/api/tasks", beside, key=key)
+        served.clock.jump(began + timedelta(minutes=1))
+        again = served.ask("POST", "/api/tasks", body, key="once").json()["id"]
+
+        assert again == first
+        assert _titles(served).count("Only once") == 1
+
+
+def test_old_keys_beyond_the_last_ones_of_a_caller_are_swept(tmp_path: Path) -> None:
+    with Served(tmp_path) as served:
+        start = served.clock.now()
+        for n in range(callers.KEPT_KEYS + 3):
+            for caller in ("busy", "calm") if n < 2 else ("busy",):
+                at = start + timedelta(seconds=n)
+                served.write(callers.reserve, RequestKey(caller, f"{n}"), "x", "ref", at)
+        later = start + timedelta(days=2)
+
+        assert served.write(callers.sweep, later) == 3
+        assert (
+            served.write(callers.reserve, RequestKey("busy", "3"), "x", "new", later).body == "ref"
+        )
+        assert (
+            served.write(callers.reserve, RequestKey("busy", "2"), "x", "new", later).body == "new"
+        )
+        assert served.write(callers.sweep, later) == 1
 
 
 def test_an_expired_reservation_is_taken_anew_even_unswept(tmp_path: Path) -> None:

@@ -122,6 +122,7 @@ def _read(row: Row) -> ApiToken:
 
 
 LIFETIME: Final = timedelta(hours=24)
+KEPT_KEYS: Final = 200  # of a caller and route, however old: the clock may be ahead
 _UNANSWERED: Final = 0
 
 
@@ -178,7 +179,8 @@ def release(tx: Tx, key: RequestKey) -> None:
 
 def sweep(tx: Tx, now: datetime) -> int:
     """Delete expired keys; return how many."""
-    return tx.run("delete_expired_keys", {"expired": rows.ms(now - LIFETIME)})
+    wanted: Params = {"expired": rows.ms(now - LIFETIME), "kept": KEPT_KEYS}
+    return tx.run("delete_expired_keys", wanted)
 
 
 # Push subscriptions -------------------------------------------------------------------------------

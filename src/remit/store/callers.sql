@@ -45,12 +45,13 @@ UPDATE sign_ins SET ended_at = :now WHERE id = :id AND ended_at IS NULL;
 UPDATE sign_ins SET used_at = :now WHERE id = :id;
 
 -- name: reserve_key
--- A key that is known stays as it is; one that is too old to count is taken anew.
+-- A key that is known stays as it is, also one that looks old: the clock may be ahead. Only another
+-- request may take an old one anew.
 INSERT INTO idempotency (caller, key, digest, status, body, created_at)
 VALUES (:caller, :key, :digest, 0, :ref, :now)
 ON CONFLICT (caller, key) DO UPDATE
    SET digest = :digest, status = 0, body = :ref, created_at = :now
- WHERE idempotency.created_at <= :expired;
+ WHERE idempotency.created_at <= :expired AND idempotency.digest <> :digest;
 
 -- name: get_key
 SELECT digest, status, body FROM idempotency WHERE caller = :caller AND key = :key;
@@ -62,7 +63,14 @@ UPDATE idempotency SET status = :status, body = :body WHERE caller = :caller AND
 DELETE FROM idempotency WHERE caller = :caller AND key = :key AND status = 0;
 
 -- name: delete_expired_keys
-DELETE FROM idempotency WHERE created_at <= :expired;
+-- Not by a clock that is ahead: the last ones of each caller are kept.
+DELETE FROM idempotency
+ WHERE (caller, key) IN (
+   SELECT caller, key
+     FROM (SELECT caller, key, created_at,
+                  ROW_NUMBER() OVER (PARTITION BY caller ORDER BY created_at DESC) AS place
+             FROM idempotency) AS placed
+    WHERE created_at <= :expired AND place > :kept);
 
 -- name: delete_expired_subscriptions
 -- Of sign-ins that ran out.
