@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
 from threading import Event
-from typing import cast
+from typing import Final, cast
 
 import pytest
 
@@ -23,6 +23,8 @@ from remit.operations.arguments import NewTask
 from tests.cli.terminal import Terminal
 from tests.server.served import LIMIT, TOKEN, Served, admitting
 
+DAY: Final = timedelta(days=1)
+MINUTE: Final = timedelta(minutes=1)
 SLOW_BRAIN = """\
 - seconds: 6
   reply: <deliverable>Done after the server has closed an idle connection.</deliverable>
@@ -108,16 +110,29 @@ def test_the_same_command_again_after_a_broken_wait_makes_no_second_task(slow: S
 
 
 @pytest.mark.parametrize(
-    ("later", "known"),
-    [(timedelta(minutes=50), True), (timedelta(hours=2), False), (timedelta(days=-400), False)],
+    ("by_clock", "passed", "known"),
+    [
+        (50 * MINUTE, 50 * MINUTE, True),
+        (120 * MINUTE, 120 * MINUTE, False),
+        (-400 * DAY, 120 * MINUTE, False),  # it was ahead at first
+        (-DAY, MINUTE, True),
+        (DAY, MINUTE, True),
+        (50 * MINUTE, -DAY, True),  # the machine was started again
+    ],
 )
-def test_an_unanswered_request_is_known_for_an_hour_also_if_the_clock_was_ahead(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, later: timedelta, *, known: bool
+def test_an_unanswered_request_is_known_for_an_hour_however_the_clock_is_set(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    by_clock: timedelta,
+    passed: timedelta,
+    *,
+    known: bool,
 ) -> None:
-    began, first, second = clock.now(), new_key(), new_key()
+    began, since_start, first, second = clock.now(), clock.seconds(), new_key(), new_key()
     with suppress(KeyboardInterrupt), key_for(tmp_path, "add milk", first):
         raise KeyboardInterrupt
-    monkeypatch.setattr(clock, "now", lambda: began + later)
+    monkeypatch.setattr(clock, "now", lambda: began + by_clock)
+    monkeypatch.setattr(clock, "seconds", lambda: since_start + passed.total_seconds())
     with key_for(tmp_path, "add milk", second) as used:
         assert used == (first if known else second)
 

@@ -36,7 +36,8 @@ def key_for(home: Path, request: str, key: str) -> Iterator[str]:
         yield kept or key
     except (Unreachable, KeyboardInterrupt):
         file.parent.mkdir(mode=0o700, exist_ok=True)
-        file.write_text(f"{kept or key} {int(clock.now().timestamp())}", encoding="utf-8")
+        at, since_start = map(int, _moments())
+        file.write_text(f"{kept or key} {at} {since_start}", encoding="utf-8")
         raise
     except BaseException:
         file.unlink(missing_ok=True)
@@ -45,9 +46,16 @@ def key_for(home: Path, request: str, key: str) -> Iterator[str]:
 
 
 def _stored_key(file: Path) -> str | None:
+    """Return the key that the same request left within the last hour, by either clock."""
     try:
-        key, _, at = file.read_text(encoding="utf-8").partition(" ")
-        age = clock.now().timestamp() - float(at)
+        key, *moments = file.read_text(encoding="utf-8").split()
+        ages = [now - float(then) for now, then in zip(_moments(), moments, strict=False)]
     except (OSError, ValueError):
         return None
-    return key if 0 <= age < KEPT_SECONDS and key.startswith(GENERATED) else None
+    is_fresh = any(0 <= age < KEPT_SECONDS for age in ages)
+    return key if is_fresh and key.startswith(GENERATED) else None
+
+
+def _moments() -> tuple[float, float]:
+    """Return the time, which may be set meanwhile, and the seconds since the machine started."""
+    return clock.now().timestamp(), clock.seconds()
