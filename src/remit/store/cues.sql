@@ -52,7 +52,8 @@ ON CONFLICT (ref) DO NOTHING;
 SELECT * FROM inbound WHERE ref = :ref;
 
 -- name: prune_inbound
-DELETE FROM inbound WHERE heard_at < :before;
+-- What waits to be begun was promised to who sent it.
+DELETE FROM inbound WHERE heard_at < :before AND (fate IS NULL OR fate <> 'waiting');
 
 -- name: last_inbound_from
 -- When somebody last wrote, by the address that an answer goes to. Reports have no sender.
