@@ -77,7 +77,7 @@ def test_what_programs_write_in_answers_forwards_and_new_mails_stays_apart() -> 
         if found.certain and (STRANGER in found.own_text or OWN not in found.own_text):
             wrong.append(f"{name}, {kind}, {head['Subject']}: {found.own_text!r}")
     assert wrong == []
-    assert doubtful <= 105  # of 321: chats, and new mails with a quote in them
+    assert doubtful <= 135  # of 360: chats, heads without labels, new mails with a quote in them
 
 
 def read(text: str, *, kind: str = "plain", **more: str) -> SplitMail:

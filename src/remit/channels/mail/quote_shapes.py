@@ -24,9 +24,10 @@ _WRAPPED: Final = 50  # characters; such a long line may continue in the next on
 _UNSEEN: Final = dict.fromkeys(
     [0xAD, 0x61C, 0xFEFF, *range(0x200B, 0x2010), *range(0x202A, 0x202F), *range(0x2066, 0x206A)]
 )
-# Where other scripts have a colon: Armenian, Hebrew, Ethiopic, and signs that look like one.
+# Where other scripts have a colon: Armenian, Hebrew, Ethiopic, Khmer, Mongolian, and signs like
+# one.
 _COLONS: Final = dict.fromkeys(
-    map(ord, "\u055d\u0589\u05c3\u1361\u1365\u1366\u2236\ua789\u02d0"), ":"
+    map(ord, "\u055d\u0589\u05c3\u1361\u1365\u1366\u17d6\u1804\u2236\ua789\u02d0"), ":"
 )
 _MARKS: Final = {**_UNSEEN, **_COLONS}
 _ADDRESS: Final = re.compile(
@@ -44,7 +45,7 @@ _LABEL: Final = re.compile(
     r"[\s*_]*([^\d:@<>()\[\]{}!?;,/\\\"|=+#*_]{1,40})[*_\s]*:(?!//)[*_]*(.*)"
 )
 _DASH: Final = "-_=*~\u2010\u2012\u2013\u2014\u2015\u2500"
-_DIVIDER: Final = re.compile(rf"\s*[{_DASH}]{{2,}}[^{_DASH}].{{0,160}}[{_DASH}]{{2,}}\s*")
+_DIVIDER: Final = re.compile(rf"\s*[#{_DASH}]{{2,}}[^{_DASH}].{{0,160}}[#{_DASH}]{{2,}}\s*")
 _RULE: Final = re.compile(rf"\s*([{_DASH}])\1{{9,}}\s*")
 # Words follow who wrote them at once; the colon of a time is none of these.
 _ONE_LINE: Final = re.compile(r"[>)\]](?:[^:]|(?<=\d):(?=\d)){0,30}(?<!\d):(?!\d)\s*\S")
@@ -73,6 +74,10 @@ _CHAT_MAYBE: Final = re.compile(
 )
 _LEAST_CHAT_LINES: Final = 2
 _HEAD_LABELS: Final = 2
+_MAX_HEAD_LINES: Final = 8
+_MAX_HEAD_LINE: Final = 120
+_MAX_HEAD_WORDS: Final = 8
+_SENTENCE_ENDS: Final = (".", "!", "?", "\u3002", "\u0964")
 
 
 class HeaderBlock(Struct, frozen=True):
@@ -207,6 +212,38 @@ def is_flat_quote(line: str, *, is_answer: bool) -> bool:
     return (
         found is not None and has_date(line) and _ONE_LINE.match(line, found.end() - 1) is not None
     )
+
+
+def is_bare_head(lines: Sequence[str], start: int, *, is_answer: bool) -> bool:
+    """Whether a paragraph has an address and a date, and is no sentence, as heads without labels.
+
+    People write such lines, too: in a new mail, a line with more than a few words is an order.
+    """
+    if start and lines[start - 1].strip():
+        return False
+    block = lines[start : _head_end(lines, start)]
+    text = " ".join(block)
+    if not block or not has_date(text) or text.rstrip(" *_").endswith(_SENTENCE_ENDS):
+        return False
+    if len(block) > _MAX_HEAD_LINES or max(map(len, block)) > _MAX_HEAD_LINE:
+        return False
+    if len(block) > 1:
+        return has_address(text) if is_answer else has_bracketed_address(text)
+    words = re.findall(r"[^\W\d_]+", _ADDRESS_OR_LINK.sub(" ", text))
+    return has_bracketed_address(text) and (is_answer or len(words) <= _MAX_HEAD_WORDS)
+
+
+def _head_end(lines: Sequence[str], start: int) -> int:
+    """Return where a paragraph ends, or a head that is known by its labels or its colon begins."""
+    end = start
+    while end < len(lines) and lines[end].strip():
+        block, found = header_block(lines, end), introduction(lines, end)
+        if block is not None and (block.is_certain or block.is_likely):
+            break
+        if found is not None:
+            return max(start, found[0])
+        end += 1
+    return end
 
 
 def may_go_on(line: str) -> bool:

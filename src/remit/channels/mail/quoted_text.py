@@ -263,6 +263,7 @@ def _doubtful_sign(
     text = folded[n]
     named = is_answer and (quote_shapes.names_writer(text) or quote_shapes.names_person(text))
     headed = quote_shapes.is_head_without_date(folded, n, is_answer=is_answer)
+    headed = headed or quote_shapes.is_bare_head(folded, n, is_answer=is_answer)
     return (n, _Sign.DOUBTFUL) if named or headed or quote_shapes.says_wrote(text) else None
 
 
