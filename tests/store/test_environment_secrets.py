@@ -23,6 +23,10 @@ SECRETS = {
     **dict.fromkeys(NAMES.split(), RANDOM),
     "DB_PASSWORD": "correcthorsebattery",  # a word is a password if the name says so for sure
     "PASSWORD": "20190412",
+    **dict.fromkeys(
+        ("MNEMONIC", "WALLET_MNEMONIC", "SEED_PHRASE", "RECOVERY_KEY", "VAULT_UNSEAL_KEY"),
+        "witch feed shame open despair creek",
+    ),
     "SECRET_KEY": "supersecretkey",
     **dict.fromkeys(
         (
