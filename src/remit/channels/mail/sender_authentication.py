@@ -24,7 +24,7 @@ _QUOTED: Final = re.compile(r'"(?:[^"\\]|\\.)*"')
 _RESULT: Final = re.compile(
     r"([a-z-]+)\s*(?:/\s*1\s*)?=\s*([a-z]+)(?![a-z])(.*)", re.IGNORECASE | re.DOTALL
 )
-_PROPERTY: Final = re.compile(r"(?<![\w.])(header\.(?:from|d|i))\s*=\s*([^\s;]+)", re.IGNORECASE)
+_PROPERTY: Final = re.compile(r"(?<![\w.])(header\.(?:from|d|i)|d)\s*=\s*([^\s;]+)", re.IGNORECASE)
 _NO_POLICY: Final = frozenset({"none", "bestguesspass"})  # DMARC results without a policy
 _JUDGING: Final = frozenset({"dmarc", "dkim", "spf"})
 _HOST: Final = re.compile(r"[a-z0-9_][a-z0-9._-]{0,252}")
@@ -129,8 +129,12 @@ def _why_unproven(results: Sequence[_Result], written_by: str) -> str:
 
 
 def _is_from(result: _Result, written_by: str) -> bool:
-    """Whether DMARC was checked for this address or its domain."""
-    domain = result.value("header.from").strip("<>").lower()
+    """Whether DMARC was checked for this address or its domain.
+
+    Cisco's gateways write `d=` where others write `header.from=`.
+    """
+    named = {name for name, _ in result.properties} & {"header.from", "d"}
+    domain = result.value(named.pop()).strip("<>").lower() if len(named) == 1 else ""
     return domain in (written_by, written_by.rpartition("@")[2])
 
 
