@@ -67,6 +67,15 @@ def test_a_filter_that_cannot_be_read_is_refused_with_a_sentence(
     assert sentence in answer.json()["detail"]
 
 
+@pytest.mark.parametrize("sort", ["newest", "updated", "due"])
+def test_a_cursor_of_no_page_is_not_found_however_the_list_is_sorted(
+    still: Served, sort: str
+) -> None:
+    answer = still.ask("GET", f"/api/tasks?sort={sort}&cursor=%C3%9Au")
+
+    assert (answer.status_code, answer.json()["field"]) == (404, "cursor")
+
+
 def test_a_list_can_be_counted_and_sorted(fresh: Served) -> None:
     made = [fresh.add(f"Task {n}") for n in range(3)]
     later = stamp(fresh.clock.now() + timedelta(hours=3))

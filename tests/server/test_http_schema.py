@@ -108,6 +108,17 @@ def test_every_schema_can_be_made_a_type_of_by_the_makers_of_clients() -> None:
         assert schemas[name]["type"] == "object", name
 
 
+def test_what_is_refused_as_empty_is_no_valid_request() -> None:
+    schemas = cast("Answer", openapi.document(pages_app.table(1, debug=True), 1))["components"][
+        "schemas"
+    ]
+    recipient = schemas["NewDelivery"]["properties"]["recipient"]["anyOf"][0]
+    work = schemas["NewTask"]["properties"]["work"]["items"]["anyOf"][0]
+    item = schemas["NewItem"]["properties"]["description"]
+
+    assert [each.get("pattern") for each in (recipient, work, item)] == [r"\S"] * 3
+
+
 READS_BACK = """
 import json, sys
 from made import models

@@ -6,7 +6,7 @@ module loads nothing else of Remit's work, so that a command can ask a running R
 
 import re
 from collections.abc import Mapping
-from typing import Annotated, ClassVar, Final, Literal
+from typing import Annotated, ClassVar, Final, Literal, TypeAlias
 from urllib.parse import quote
 
 from msgspec import Meta, Struct, to_builtins
@@ -100,13 +100,18 @@ class NamedArguments(Arguments, frozen=True):
 # Tasks --------------------------------------------------------------------------------------------
 
 
+WorkText: TypeAlias = Annotated[str, Meta(extra_json_schema={"pattern": r"\S"})]
+
+
 class NewItem(ArgumentPart, frozen=True):
-    description: str
+    description: WorkText
 
 
 class NewDelivery(ArgumentPart, frozen=True):
     channel: Annotated[str, Meta(extra_json_schema={"maxLength": 100})]
-    recipient: Annotated[str, Meta(extra_json_schema={"maxLength": 500})] | None = None
+    recipient: (
+        Annotated[str, Meta(extra_json_schema={"maxLength": 500, "pattern": r"\S"})] | None
+    ) = None
     content: SaidText | None = None
 
 
@@ -173,7 +178,7 @@ class NewTask(Arguments, frozen=True):
     text: SaidText | None = None
     title: TitleText | None = None
     instructions: LongText | None = None
-    work: Annotated[list[str | NewItem], Meta(max_length=200)] = []
+    work: Annotated[list[WorkText | NewItem], Meta(max_length=200)] = []
     delivery: Annotated[list[NewDelivery], Meta(max_length=50)] | None = None
     scheduled_for: MaybeTime = None
     repeats: NewRepeats | None = None

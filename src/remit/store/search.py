@@ -13,7 +13,7 @@ from typing import Final
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from remit.errors import BadInput
+from remit.errors import BadInput, UnknownName
 from remit.model.ids import SessionId, TaskId
 from remit.model.review import Review
 from remit.model.status import Status
@@ -310,7 +310,8 @@ def _condition_after(
         return f"{lead.key} < :before", {"before": tasks.find_row(tx, TaskId(cursor))["no"]}
     place = _PLACE.fullmatch(cursor)
     if place is None:
-        raise BadInput(f"{cursor!r:.60} is no cursor of a list that is sorted so.", field="cursor")
+        sentence = f"{cursor!r:.60} is no cursor of a list that is sorted so."
+        raise UnknownName(sentence, field="cursor")
     at, no = int(place[1]), int(place[2])
     if sort is SortOrder.UPDATED:
         return "events.seq < :before", {"before": at}
