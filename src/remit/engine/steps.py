@@ -37,7 +37,7 @@ P = ParamSpec("P")
 T = TypeVar("T")
 
 TROUBLE_PAUSE: Final = 1.0
-MAX_REFUSALS: Final = 30  # of one write in a row, while the store takes others
+MAX_REFUSALS: Final = 10  # of one write in a row, while the store takes others
 
 
 class RunStopped(RemitError):
