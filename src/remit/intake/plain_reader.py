@@ -13,7 +13,8 @@ from zoneinfo import ZoneInfo
 from msgspec.structs import replace
 
 from remit.contacts import ContactBook
-from remit.intake.extract import extract
+from remit.intake.closed_shape import outside_shape
+from remit.intake.extract import extract, without_address
 from remit.intake.extraction import Draft, Extraction, Question, QuestionTopic
 from remit.intake.message_words import MessageWords, message_words
 from remit.intake.patterns.orders import read_order
@@ -67,6 +68,7 @@ def doubts_of(found: Extraction, text: str, book: ContactBook) -> tuple[VetoCue,
         *_uncovered_words(found, message),
         *_unclear(found, message),
         *_words_of_composition(found, message),
+        *_outside_shape(found, message),
     )
 
 
@@ -182,6 +184,20 @@ def _unclear(found: Extraction, message: MessageWords) -> Iterator[VetoCue]:
         if not marked and (more or any(mark in text for mark in _PAUSES)):
             start, end = spans[0] if spans else (0, 0)
             yield VetoCue(VetoKind.TEXT, text[:60], start, end)
+
+
+def _outside_shape(found: Extraction, message: MessageWords) -> Iterator[VetoCue]:
+    if not any(reaches_others(draft.deliveries) for draft in found.tasks):
+        return
+    texts = [span for each in dict.fromkeys(_texts(found)) for span in message.places(each)]
+    others = [
+        (clause.start, clause.end)
+        for draft in found.tasks
+        for clause in draft.clauses
+        if clause.became is ClauseOutcome.WORK or not reaches_others(draft.deliveries)
+    ]
+    words = message_words(without_address(message.text, message.book), message.book)
+    yield from outside_shape(words, texts, others)
 
 
 def _within(place: int, spans: Sequence[tuple[int, int]]) -> bool:

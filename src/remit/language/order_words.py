@@ -17,6 +17,7 @@ from remit.language.files import (
     Phrases,
     language_file,
     phrase_keys,
+    plain_phrases,
     read_toml,
     section,
     with_values,
@@ -163,6 +164,19 @@ def words_of(code: str | None, name: str) -> frozenset[str]:
     """Return the single words of one list, of one language or of all."""
     codes = LANGUAGES if code is None else (code,)
     return frozenset(fold(word) for each in codes for word in section(each, "words")[name])
+
+
+@cache
+def clause_openers(code: str | None) -> Phrases[bool]:
+    """Return what begins a second clause in a text without marks, in one language or in all."""
+    codes = LANGUAGES if code is None else (code,)
+    return plain_phrases(*(each for own in codes for each in section(own, "words")["clause_openers"]))
+
+
+@cache
+def infinitive_endings(code: str | None) -> tuple[str, ...]:
+    """Return how a verb ends that may follow the people it is about."""
+    return tuple(words_of(code, "infinitives"))
 
 
 def is_laughter(key: str) -> bool:

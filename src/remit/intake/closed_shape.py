@@ -1,0 +1,125 @@
+"""Says what in a message lies outside the one shape that may reach others without a question.
+
+The shape is a verb that sends, the people who get it, and one text. Everybody else who is named
+beside the text may be spoken to or spoken of; and a text without marks has only one clause, because
+a second one may be said to Remit: "text Jonas I'm home after I'm home".
+"""
+
+from collections.abc import Iterator, Sequence
+
+from remit.intake.message_words import MessageWords, linking_words
+from remit.intake.patterns.orders import read_order
+from remit.intake.patterns.spoken_order import SpokenOrder
+from remit.intake.word_lookup import Span
+from remit.language.files import phrases_in_all, words_in_all
+from remit.language.order_words import clause_openers, infinitive_endings
+from remit.language.tokens import TokenKind, fold
+from remit.model.veto import VetoCue, VetoKind
+
+
+def outside_shape(
+    message: MessageWords, texts: Sequence[Span], others: Sequence[Span]
+) -> Iterator[VetoCue]:
+    """Yield who is named beside the recipients, and where a second clause begins in a text.
+
+    `texts` go to others; `others` are the places of everything else that is asked for.
+    """
+    yield from _people_beside(message, texts, others)
+    for span in texts:
+        if not message.is_marked_text(span):
+            yield from _later_clauses(message, span)
+
+
+def _people_beside(
+    message: MessageWords, texts: Sequence[Span], others: Sequence[Span]
+) -> Iterator[VetoCue]:
+    outside = [
+        n
+        for n, token in enumerate(message.tokens)
+        if not any(start <= token.start < end for start, end in (*texts, *others))
+    ]
+    orders = {n: _order_at(message, n) for n in outside if n not in message.people}
+    verbs = [n for n, order in orders.items() if order and not _only_names_channel(message, order)]
+    if not verbs:
+        return
+    behind = {n for order in orders.values() if order for n in _people_of(order)}
+    behind |= {n for n in outside if n > verbs[0] and _is_led_to(message, n)}
+    before = [n for n in outside if n in message.people and n not in behind]
+    again = {message.keys[n] for n in behind}
+    if before == [0] and _is_assistant(message, 0) and message.keys[0] in again:
+        return  # "Nina, tell Nina …"
+    if behind or not _precede(message, before, verbs):
+        yield from (_cue(message, n, n + 1) for n in before)
+    known = {*behind, *before}
+    for n in outside:
+        if message.keys[n] in words_in_all("addressing", "or") and {n - 1, n + 1} <= known:
+            yield _cue(message, n - 1, n + 2)
+
+
+def _is_assistant(message: MessageWords, at: int) -> bool:
+    return message.keys[at] == fold(message.book.assistant)
+
+
+def _order_at(message: MessageWords, at: int) -> SpokenOrder | None:
+    return read_order(message, at, _line_end(message, at)) if message.sends_at(at) else None
+
+
+def _only_names_channel(message: MessageWords, order: SpokenOrder) -> bool:
+    """Whether "WhatsApp" or "mail" is no verb: "Jonas by mail: …"."""
+    return message.is_channel(order.start) and not order.people
+
+
+def _is_led_to(message: MessageWords, at: int) -> bool:
+    """Whether "to" stands before somebody: "send the number to Mark"."""
+    while at in message.people or (at > 0 and message.keys[at] in linking_words()):
+        at -= 1
+    return at >= 0 and message.leads_to_person(at)
+
+
+def _line_end(message: MessageWords, at: int) -> int:
+    lines = (n for n in range(at, len(message.keys)) if message.tokens[n].kind is TokenKind.LINE)
+    return next(lines, len(message.keys))
+
+
+def _people_of(order: SpokenOrder) -> Iterator[int]:
+    for start, end in (span for span, _ in order.people):
+        yield from range(start, end)
+
+
+def _precede(message: MessageWords, people: Sequence[int], verbs: Sequence[int]) -> bool:
+    """Whether people stand together before a verb that may follow them: "Anna schreiben"."""
+    if not people:
+        return True
+    between = range(people[0], people[-1])
+    together = all(n in people or message.keys[n] in linking_words() for n in between)
+    return together and any(_may_follow(message, n) for n in verbs if n > people[-1])
+
+
+def _may_follow(message: MessageWords, at: int) -> bool:
+    """Whether a verb is an infinitive or has its object in it: "schreiben", "mándaselo"."""
+    verb = message.verb_at(at)
+    endings = infinitive_endings(message.language)
+    return verb is not None and (verb[0].it or message.keys[verb[1] - 1].endswith(endings))
+
+
+def _later_clauses(message: MessageWords, span: Span) -> Iterator[VetoCue]:
+    openers, joins = clause_openers(message.language), message.own_words("clause_joins")
+    first, end = message.first_at(span[0]), message.first_at(span[1])
+    main = phrases_in_all("cues", "condition").at(message.keys, first) is not None
+    for at in range(first + 1, end):
+        found = openers.at(message.keys, at)
+        if found is None or found[1] >= end or message.keys[at - 1] in joins:
+            continue
+        timed = message.time_at(at) or message.time_at(found[1]) or message.is_number(found[1])
+        if main and not timed:
+            main = False  # "… that unless the train is late I'll be there"
+        elif not timed:
+            yield _cue(message, at, found[1], VetoKind.TEXT)
+            return
+
+
+def _cue(
+    message: MessageWords, start: int, end: int, kind: VetoKind = VetoKind.RECIPIENT
+) -> VetoCue:
+    first, last = message.tokens[start], message.tokens[end - 1]
+    return VetoCue(kind, message.slice(start, end), first.start, last.end)
