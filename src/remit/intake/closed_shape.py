@@ -5,7 +5,9 @@ beside the text may be spoken to or spoken of; and a text without marks has only
 a second one may be said to Remit: "text Jonas I'm home after I'm home".
 """
 
+import re
 from collections.abc import Iterator, Sequence
+from typing import Final
 
 from remit.intake.message_words import MessageWords, linking_words
 from remit.intake.patterns.orders import read_order
@@ -16,6 +18,10 @@ from remit.language.order_words import clause_openers, infinitive_endings
 from remit.language.tokens import TokenKind, fold
 from remit.model.veto import VetoCue, VetoKind
 
+_NEAR: Final = 3  # words at the beginning of a text
+_SHORT: Final = 2  # digits
+_GAP: Final = r"_{2,}|\b(?:XX+|xxx+)\b(?=\W*\w)|\b(?:at|is|um|ist|las|son|code) xx+\b|\bX{2,}\b|\[[^\]\d]*\]|<[^<>\d]+>"
+
 
 def outside_shape(
     message: MessageWords, texts: Sequence[Span], others: Sequence[Span]
@@ -25,9 +31,12 @@ def outside_shape(
     `texts` go to others; `others` are the places of everything else that is asked for.
     """
     yield from _people_beside(message, texts, others)
+    yield from _orders_behind_colon(message, texts, others)
     for span in texts:
+        yield from _gaps(message, span)
         if not message.is_marked_text(span):
             yield from _later_clauses(message, span)
+            yield from _unclear_opening(message, span)
 
 
 def _people_beside(
@@ -48,6 +57,10 @@ def _people_beside(
     again = {message.keys[n] for n in behind}
     if before == [0] and _is_assistant(message, 0) and message.keys[0] in again:
         return  # "Nina, tell Nina …"
+    names = message.named
+    for at, (_, end) in names.items():
+        if at in outside and end in names:
+            yield _cue(message, at, names[end][1])
     if behind or not _precede(message, before, verbs):
         yield from (_cue(message, n, n + 1) for n in before)
     known = {*behind, *before}
@@ -58,6 +71,70 @@ def _people_beside(
 
 def _is_assistant(message: MessageWords, at: int) -> bool:
     return message.keys[at] == fold(message.book.assistant)
+
+
+def _orders_behind_colon(
+    message: MessageWords, texts: Sequence[Span], others: Sequence[Span]
+) -> Iterator[VetoCue]:
+    """Yield words that ask for something, with a colon and an order to send behind it.
+
+    What follows may be what is to be noted: "write this down: tell Bob …".
+    """
+    for at in range(1, len(message.keys) - 1):
+        if message.keys[at] != ":" or message.is_tight(at + 1):
+            continue
+        start = message.sentence_start(at)
+        head = [n for n in range(start, at) if message.verb_at(n) and n not in message.people]
+        sends = any(
+            message.sends_at(n) and n not in message.people
+            for n in range(at + 1, _line_end(message, at))
+            if not _is_inside(message, n, texts)
+        )
+        named = any(n in message.people or message.time_at(n) for n in range(start, at))
+        if head and sends and not named:
+            yield _cue(message, start, at, VetoKind.REPORTED)
+
+
+def _is_inside(message: MessageWords, at: int, spans: Sequence[Span]) -> bool:
+    return any(start <= message.tokens[at].start < end for start, end in spans)
+
+
+def _gaps(message: MessageWords, span: Span) -> Iterator[VetoCue]:
+    """Yield what stands for words that are still to come: "___", "at XX", "[name]"."""
+    for found in re.finditer(_GAP, message.text[slice(*span)]):
+        start, end = span[0] + found.start(), span[0] + found.end()
+        yield VetoCue(VetoKind.TEXT, found.group().strip()[:60], start, end)
+
+
+def _unclear_opening(message: MessageWords, span: Span) -> Iterator[VetoCue]:
+    """Yield words that may be no beginning of a text: "or Will …", "not Bob …", "will be …"."""
+    first, end = message.first_at(span[0]), message.first_at(span[1])
+    near = [n for n in range(first, min(first + _NEAR, end)) if n in message.people]
+    if near and not message.is_led_in(span) and all(
+        _is_lead(message, n) for n in range(first, near[0])
+    ):
+        yield _cue(message, first, near[0] + 1)
+    before = message.tokens[first - 1] if first else None
+    modal = before is not None and before.key in message.own_words("modals") and not before.capital
+    if modal and first - 1 in message.people and message.keys[first] not in message.own_words(
+        "text_starts"
+    ):
+        yield _cue(message, first - 1, first + 1)
+    for n in range(first, end - 1):
+        if _is_short_number(message, n) and _is_short_number(message, n + 1):
+            yield _cue(message, n, n + 2, VetoKind.TEXT)
+            return
+
+
+def _is_lead(message: MessageWords, at: int) -> bool:
+    denies = message.keys[at] in words_in_all("cues", VetoKind.DENIAL.value)
+    return denies or message.is_small_word(at)
+
+
+def _is_short_number(message: MessageWords, at: int) -> bool:
+    """Whether a token is a number of one or two digits with a gap before it."""
+    token = message.tokens[at]
+    return token.kind is TokenKind.NUMBER and len(token.text) <= _SHORT and not token.tight
 
 
 def _order_at(message: MessageWords, at: int) -> SpokenOrder | None:

@@ -27,7 +27,7 @@ from remit.model.contract import Clause, ClauseOutcome
 from remit.model.veto import VetoCue, VetoKind
 
 _FEW: Final = 4  # words
-_BREAKS: Final = (": ", ". ", "; ", "! ", "? ", "...", " - ")
+_BREAKS: Final = (": ", ". ", "; ", "! ", "? ", "...", " - ", "--")
 _PAUSES: Final = (*_BREAKS, *",\n…–—(<#*")
 
 

@@ -55,13 +55,13 @@ class WordLookup:
         """Return the named contacts by first token, and where each name ends."""
         firsts = self.book.people.firsts
         one = self.own_words("one") if self.language else frozenset[str]()
-        places = (
-            at
-            for at, key in enumerate(self.keys)
-            if key in firsts and not self._is_plain_use(at, one)
-        )
+        places = (at for at, key in enumerate(self.keys) if key in firsts)
         found = ((at, self.book.people.at(self.keys, at)) for at in places)
-        return {at: named for at, named in found if named}
+        return {
+            at: named
+            for at, named in found
+            if named and (named[1] > at + 1 or not self._is_plain_use(at, one))
+        }
 
     def _is_plain_use(self, at: int, one: frozenset[str]) -> bool:
         """Whether a name is only a word here: "a rose", "I will"."""
