@@ -51,6 +51,10 @@ KEPT_ASIDE: Final = [
         "harbour.jsonl",
         "tram.jsonl",
         "careless.jsonl",
+        "garden.jsonl",
+        "market.jsonl",
+        "attic.jsonl",
+        "cellar.jsonl",
     )
     for message in parse_messages((DATA / file).read_text().splitlines())
 ]
@@ -312,7 +316,8 @@ async def test_a_scoff_at_the_end_and_what_is_struck_out_reach_nobody() -> None:
 
 async def test_a_model_that_takes_all_behind_a_name_for_a_text_is_mostly_asked_about() -> None:
     """Such a model does not pass the exam; of what it would send even so, little is left."""
-    must_not = [each for each in EVERY if not each.reaches]
+    typed = ("ga-", "mk-", "ac-", "ce-")  # without any marks, for the reader without a model
+    must_not = [each for each in EVERY if not each.reaches and not each.id.startswith(typed)]
     reached = [
         each.id
         for each in must_not
@@ -464,7 +469,7 @@ def test_work_behind_a_prohibition_is_kept(text: str, title: str) -> None:
 @for_each(
     ("text", "name"),
     [
-        ("could you text nina vogel good luck for tomorrow", "nina vogel"),
+        ("would ya text nina vogel good luck for tomorrow", "nina vogel"),
         ("niemand soll dr. alba schreiben wegen donnerstag", "dr. alba"),
         ("Tom Stone tiene que saber esto ya: se rompió la bomba. Mándaselo!!", "Tom Stone"),
     ],

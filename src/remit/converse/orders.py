@@ -203,6 +203,8 @@ def _intent_of_skip(
     Such words never become a task.
     """
     words, among = bare(command.said, in_list("articles"), ()), _repeating(scene)
+    if not (among or command.only_time):
+        return Intent(IntentKind.ASK, text=_NO_SUCH)
     if not words or is_phrase("next_run", words):
         return _run_of(among, command, scene)
     for cut in range(len(words)) if not command.only_time else (0,):

@@ -14,13 +14,15 @@ from remit.intake.patterns.orders import read_order
 from remit.intake.patterns.spoken_order import SpokenOrder
 from remit.intake.word_lookup import Span
 from remit.language.files import phrases_in_all, words_in_all
-from remit.language.order_words import clause_openers, infinitive_endings
+from remit.language.order_words import clause_openers, infinitive_endings, order_words
 from remit.language.tokens import TokenKind, fold
 from remit.model.veto import VetoCue, VetoKind
 
+_LONG: Final = 6  # words of a text without marks, besides articles
 _NEAR: Final = 3  # words at the beginning of a text
 _SHORT: Final = 2  # digits
-_GAP: Final = r"_{2,}|\b(?:XX+|xxx+)\b(?=\W*\w)|\b(?:at|is|um|ist|las|son|code) xx+\b|\bX{2,}\b|\[[^\]\d]*\]|<[^<>\d]+>"
+_GAP: Final = r"_{2,}|\bX{2,}\b|\[[^\]\d]*\]|<[^<>\d]+>"
+_CROSSES: Final = r"x{2,}"
 
 
 def outside_shape(
@@ -31,41 +33,38 @@ def outside_shape(
     `texts` go to others; `others` are the places of everything else that is asked for.
     """
     yield from _people_beside(message, texts, others)
-    yield from _orders_behind_colon(message, texts, others)
+    yield from _orders_behind_colon(message, texts)
     for span in texts:
         yield from _gaps(message, span)
         if not message.is_marked_text(span):
-            yield from _later_clauses(message, span)
             yield from _unclear_opening(message, span)
+            yield from _unclear_end(message, span)
 
 
 def _people_beside(
     message: MessageWords, texts: Sequence[Span], others: Sequence[Span]
 ) -> Iterator[VetoCue]:
-    outside = [
-        n
-        for n, token in enumerate(message.tokens)
-        if not any(start <= token.start < end for start, end in (*texts, *others))
-    ]
+    taken = (*texts, *others)
+    outside = [n for n in range(len(message.keys)) if not _is_inside(message, n, taken)]
     orders = {n: _order_at(message, n) for n in outside if n not in message.people}
     verbs = [n for n, order in orders.items() if order and not _only_names_channel(message, order)]
     if not verbs:
         return
     behind = {n for order in orders.values() if order for n in _people_of(order)}
-    behind |= {n for n in outside if n > verbs[0] and _is_led_to(message, n)}
-    before = [n for n in outside if n in message.people and n not in behind]
+    named = [n for n in outside if n in message.people]
+    behind |= {n for n in named if n > verbs[0] and _is_led_to(message, n)}
+    before = [n for n in named if n not in behind]
     again = {message.keys[n] for n in behind}
     if before == [0] and _is_assistant(message, 0) and message.keys[0] in again:
         return  # "Nina, tell Nina …"
     names = message.named
     for at, (_, end) in names.items():
-        if at in outside and end in names:
+        if at in named and end in names:
             yield _cue(message, at, names[end][1])
     if behind or not _precede(message, before, verbs):
         yield from (_cue(message, n, n + 1) for n in before)
-    known = {*behind, *before}
     for n in outside:
-        if message.keys[n] in words_in_all("addressing", "or") and {n - 1, n + 1} <= known:
+        if message.keys[n] in words_in_all("addressing", "or") and {n - 1, n + 1} <= set(named):
             yield _cue(message, n - 1, n + 2)
 
 
@@ -73,9 +72,7 @@ def _is_assistant(message: MessageWords, at: int) -> bool:
     return message.keys[at] == fold(message.book.assistant)
 
 
-def _orders_behind_colon(
-    message: MessageWords, texts: Sequence[Span], others: Sequence[Span]
-) -> Iterator[VetoCue]:
+def _orders_behind_colon(message: MessageWords, texts: Sequence[Span]) -> Iterator[VetoCue]:
     """Yield words that ask for something, with a colon and an order to send behind it.
 
     What follows may be what is to be noted: "write this down: tell Bob …".
@@ -104,26 +101,32 @@ def _gaps(message: MessageWords, span: Span) -> Iterator[VetoCue]:
     for found in re.finditer(_GAP, message.text[slice(*span)]):
         start, end = span[0] + found.start(), span[0] + found.end()
         yield VetoCue(VetoKind.TEXT, found.group().strip()[:60], start, end)
+    for n in range(message.first_at(span[0]) + 1, message.first_at(span[1])):
+        crosses = re.fullmatch(_CROSSES, message.keys[n])
+        if crosses and message.keys[n - 1] in message.own_words("gap_leads"):
+            yield _cue(message, n, n + 1, VetoKind.TEXT)
 
 
 def _unclear_opening(message: MessageWords, span: Span) -> Iterator[VetoCue]:
     """Yield words that may be no beginning of a text: "or Will …", "not Bob …", "will be …"."""
     first, end = message.first_at(span[0]), message.first_at(span[1])
     near = [n for n in range(first, min(first + _NEAR, end)) if n in message.people]
-    if near and not message.is_led_in(span) and all(
-        _is_lead(message, n) for n in range(first, near[0])
+    if (
+        near
+        and not message.is_led_in(span)
+        and all(_is_lead(message, n) for n in range(first, near[0]))
     ):
         yield _cue(message, first, near[0] + 1)
     before = message.tokens[first - 1] if first else None
     modal = before is not None and before.key in message.own_words("modals") and not before.capital
-    if modal and first - 1 in message.people and message.keys[first] not in message.own_words(
-        "text_starts"
+    if (
+        modal
+        and first - 1 in message.people
+        and message.keys[first] not in message.own_words("text_starts")
     ):
         yield _cue(message, first - 1, first + 1)
-    for n in range(first, end - 1):
-        if _is_short_number(message, n) and _is_short_number(message, n + 1):
-            yield _cue(message, n, n + 2, VetoKind.TEXT)
-            return
+    if message.keys[first] in linking_words() | words_in_all("addressing", "or"):
+        yield _cue(message, first, first + 1)
 
 
 def _is_lead(message: MessageWords, at: int) -> bool:
@@ -179,10 +182,68 @@ def _may_follow(message: MessageWords, at: int) -> bool:
     return verb is not None and (verb[0].it or message.keys[verb[1] - 1].endswith(endings))
 
 
+def _unclear_end(message: MessageWords, span: Span) -> Iterator[VetoCue]:
+    """Yield where a text may have ended: a clause is long, or another one begins."""
+    first, end = message.first_at(span[0]), message.first_at(span[1])
+    longest = max(_clauses(message, first, end), key=len)
+    if len(longest) > _LONG and not _ends_with_verb(message, span, end):
+        yield _cue(message, longest[_LONG], end, VetoKind.TEXT)
+    yield from _hesitations(message, span)
+    yield from _later_clauses(message, span)
+
+
+def _clauses(message: MessageWords, first: int, end: int) -> list[list[int]]:
+    """Return the words of a text without articles and times, in two halves if "and" joins them."""
+    articles, openers = order_words().articles, clause_openers(message.language)
+    main = _begins_condition(message, first)
+    halves: list[list[int]] = [[]]
+    at = first
+    while at < end:
+        joins = message.keys[at] in linking_words() or (main and openers.at(message.keys, at))
+        if joins and at > first and len(halves) == 1:
+            halves.append([])
+        if time := message.time_at(at):
+            at = max(at + 1, time.end)
+            continue
+        if message.is_plain_word(at) and message.keys[at] not in articles:
+            halves[-1].append(at)
+        at += 1
+    return halves
+
+
+def _begins_condition(message: MessageWords, at: int) -> bool:
+    """Whether a text begins with "if": its main clause follows."""
+    return phrases_in_all("cues", "condition").at(message.keys, at) is not None
+
+
+def _hesitations(message: MessageWords, span: Span) -> Iterator[VetoCue]:
+    first, end = message.first_at(span[0]), message.first_at(span[1])
+    hesitates = message.own_words("interjections")
+    for n in range(first + 1, end):
+        two = n + 1 < end and _are_two(message, n)
+        if two or (message.keys[n] in hesitates and n not in message.people):
+            yield _cue(message, n, n + 1, VetoKind.TEXT)
+
+
+def _ends_with_verb(message: MessageWords, span: Span, end: int) -> bool:
+    """Whether a German clause with its verb at the end says all of it: "dass ich kommen kann"."""
+    is_clause = message.language == "de" and message.is_led_in(span)
+    return is_clause and message.keys[end - 1] in message.own_words("finite")
+
+
+def _are_two(message: MessageWords, at: int) -> bool:
+    """Whether two numbers or two days stand side by side, of which one may be a correction."""
+    if _is_short_number(message, at) and _is_short_number(message, at + 1):
+        return True
+    time = message.time_at(at)
+    behind = message.time_at(time.end) if time and time.day else None
+    return behind is not None and behind.day is not None
+
+
 def _later_clauses(message: MessageWords, span: Span) -> Iterator[VetoCue]:
     openers, joins = clause_openers(message.language), message.own_words("clause_joins")
     first, end = message.first_at(span[0]), message.first_at(span[1])
-    main = phrases_in_all("cues", "condition").at(message.keys, first) is not None
+    main = _begins_condition(message, first)
     for at in range(first + 1, end):
         found = openers.at(message.keys, at)
         if found is None or found[1] >= end or message.keys[at - 1] in joins:

@@ -21,8 +21,9 @@ from remit.intake.patterns.orders import read_order
 from remit.intake.veto import find_veto, reaches_others
 from remit.intake.word_lookup import Span
 from remit.intake.work_cues import work_areas
+from remit.language.files import phrases_in_all
 from remit.language.order_words import order_words
-from remit.language.tokens import TokenKind
+from remit.language.tokens import TokenKind, keys_of, tokenize
 from remit.model.contract import Clause, ClauseOutcome
 from remit.model.veto import VetoCue, VetoKind
 
@@ -181,7 +182,7 @@ def _unclear(found: Extraction, message: MessageWords) -> Iterator[VetoCue]:
         marked = any(message.is_marked_text(span) for span in spans)
         inside = [n for n, t in enumerate(message.tokens) if _within(t.start, spans)]
         more = any(message.goes_on_with_order(n) for n in inside)
-        if not marked and (more or any(mark in text for mark in _PAUSES)):
+        if not marked and (more or any(mark in _without_courtesy(text) for mark in _PAUSES)):
             start, end = spans[0] if spans else (0, 0)
             yield VetoCue(VetoKind.TEXT, text[:60], start, end)
 
@@ -198,6 +199,14 @@ def _outside_shape(found: Extraction, message: MessageWords) -> Iterator[VetoCue
     ]
     words = message_words(without_address(message.text, message.book), message.book)
     yield from outside_shape(words, texts, others)
+
+
+def _without_courtesy(text: str) -> str:
+    """Return a text without thanks or the like behind its last comma: "…, sorry"."""
+    rest, comma, last = text.rstrip(" .!?").rpartition(",")
+    keys = keys_of(tokenize(last))
+    courteous = phrases_in_all("addressing", "courtesy").at(keys, 0)
+    return rest if comma and courteous and courteous[1] == len(keys) else text
 
 
 def _within(place: int, spans: Sequence[tuple[int, int]]) -> bool:

@@ -170,7 +170,9 @@ def words_of(code: str | None, name: str) -> frozenset[str]:
 def clause_openers(code: str | None) -> Phrases[bool]:
     """Return what begins a second clause in a text without marks, in one language or in all."""
     codes = LANGUAGES if code is None else (code,)
-    return plain_phrases(*(each for own in codes for each in section(own, "words")["clause_openers"]))
+    return plain_phrases(
+        *(each for own in codes for each in section(own, "words")["clause_openers"])
+    )
 
 
 @cache

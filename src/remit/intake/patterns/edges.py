@@ -178,7 +178,7 @@ def without_links(words: MessageWords, start: int, end: int) -> int:
 
 
 def with_marks(words: MessageWords, last: int, end: int) -> int:
-    """Return a text with its end marks, but without a comma or dash before the next unit."""
-    while last < end and words.tokens[last].text in "!?.…":
+    """Return a text with its end marks and signs, but without a comma before the next unit."""
+    while last < end and (words.tokens[last].text in "!?.…" or is_sign(words.tokens[last].text)):
         last += 1
     return last

@@ -13,6 +13,7 @@ from remit.contacts import ChannelName, Contact
 from remit.intake.extraction import Question, QuestionTopic, channel_for, way_to
 from remit.intake.message_words import MessageWords
 from remit.intake.patterns.spoken_order import MessageUnit, UnitKind
+from remit.intake.work_cues import work_areas
 from remit.language.order_words import SmallTalk
 from remit.language.time.phrase import TimePhrase, combine, corrected
 from remit.model.delivery import Delivery
@@ -320,8 +321,12 @@ def _one_of(people: Sequence[Contact], text: str) -> Contact | Question:
     return Question(QuestionTopic.RECIPIENT, f"Which {text} is meant?", names)
 
 
-def _unknown_recipient(span: tuple[int, int], words: MessageWords, unit: MessageUnit) -> Question:
+def _unknown_recipient(
+    span: tuple[int, int], words: MessageWords, unit: MessageUnit
+) -> Contact | Question:
     text = words.slice(*span)
+    if (reader := _reader_of_work(span[0], words, unit)) is not None:
+        return reader
     if unit.stranger:
         sentence = f"Who is {text!r}? Nobody in your contacts is called that."
         return Question(QuestionTopic.RECIPIENT, sentence)
@@ -330,6 +335,18 @@ def _unknown_recipient(span: tuple[int, int], words: MessageWords, unit: Message
         names = dict.fromkeys(each.name for each in people if each is not words.book.owner)
         return Question(QuestionTopic.RECIPIENT, "Who is to get it?", tuple(names))
     return Question(QuestionTopic.RECIPIENT, f"Who is meant by {text!r}?")
+
+
+def _reader_of_work(at: int, words: MessageWords, unit: MessageUnit) -> Contact | None:
+    """Return the only person named, if the result of some work is for them: "for May … send it"."""
+    named = [(n, people) for n, (people, _) in words.named.items()]
+    if unit.stranger or unit.kind is not UnitKind.DELIVER or len(named) != 1:
+        return None
+    start, people = named[0]
+    is_result = unit.order.refers and at == unit.order.verb_at  # "send it", and not "to him"
+    led = unit.start > start > 0 and words.leads_to_person(start - 1)
+    works = any(area.first < start for area in work_areas(words))
+    return people[0] if is_result and led and works and len(people) == 1 else None
 
 
 def _ways(

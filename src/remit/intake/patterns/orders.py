@@ -179,6 +179,8 @@ def _message(words: MessageWords, order: SpokenOrder, at: int) -> int | None:
     found = order_words().messages.at(words.keys, at)
     if found is None or (order.verb is None and not order.framed and not order.people):
         return None
+    if not order.people and words.sends_at(at) and skip_to(words, found[1]) in words.named:
+        return None  # "can you text Bob …"
     order.message = True
     for place in range(at, found[1]):
         if channel := words.channel_at(place):
@@ -301,6 +303,7 @@ def _particle(words: MessageWords, order: SpokenOrder, at: int) -> int | None:
     if order.verb is None:
         return None
     if found := order_words().particles.at(words.keys, at):
+        order.message = order.message or order.verb.kind is VerbKind.SEND  # "gib Bescheid, dass"
         return found[1]
     last = order_words().particles_at_end.at(words.keys, at)
     return last[1] if last and not words.is_plain_word(last[1]) else None

@@ -1,5 +1,7 @@
 """Reads texts and things for somebody, and reminders and lists for the owner."""
 
+from typing import Final
+
 from msgspec.structs import replace
 
 from remit.intake.message_words import MessageWords
@@ -25,6 +27,8 @@ from remit.language.order_words import TextLead, VerbKind, order_words
 from remit.language.time.phrase import combine
 from remit.language.tokens import TokenKind
 
+_ADDRESS: Final = TokenKind.ADDRESS
+
 
 def read_send(place: UnitSearch) -> MessageUnit | None:
     """Read orders such as "text Anna on WhatsApp tomorrow at 9: …"."""
@@ -33,6 +37,8 @@ def read_send(place: UnitSearch) -> MessageUnit | None:
     order = _with_pronoun(place, order)
     order = _with_stranger(place, order) if order.verb and not order.reaches else order
     stranger = any(span not in _unnamed_words(words, order) for span in order.unnamed)
+    if _is_text_for_unknown(place, order):
+        return replace(quoted_text(place, order, order.end), stranger=True)
     if not order.sends:
         return None if order.verb else _announced_text(place, order)
     text = _text(place, order)
@@ -40,6 +46,17 @@ def read_send(place: UnitSearch) -> MessageUnit | None:
         return replace(text, stranger=stranger)
     found = _object(place, order)
     return replace(found, stranger=stranger) if found else None
+
+
+def _is_text_for_unknown(place: UnitSearch, order: SpokenOrder) -> bool:
+    """Whether an unknown name follows a text in quotation marks: "text "hi" to Zed"."""
+    words, verb = place.words, order.verb
+    if verb is None or verb.kind not in (VerbKind.SEND, VerbKind.TELL) or order.reaches:
+        return False
+    if order.end >= place.stop or words.tokens[order.end].kind is not TokenKind.QUOTE:
+        return False
+    rest = read_order(words, order.end + 1, place.line.end)
+    return bool(_with_unknown_behind(words, rest, place.line.end).unnamed)
 
 
 def _announced_text(place: UnitSearch, order: SpokenOrder) -> MessageUnit | None:
@@ -141,7 +158,8 @@ def _text(place: UnitSearch, order: SpokenOrder) -> MessageUnit | None:
 def _tells(order: SpokenOrder, lead: TextLead | None) -> bool:
     """Whether words without any mark are sent to somebody as they are."""
     verb = order.verb
-    tells = verb is None or verb.kind is VerbKind.TELL or order.message or order.reminds
+    told = verb is None or verb.kind is VerbKind.TELL or lead is TextLead.STATEMENT
+    tells = told or order.message or order.reminds
     asks = verb is not None and verb.asks
     doing = lead is TextLead.DOING and not order.reminds
     if not tells or asks or doing or lead is TextLead.TOPIC:
@@ -180,11 +198,38 @@ def typed_text(place: UnitSearch, order: SpokenOrder, at: int) -> MessageUnit:
 def quoted_text(place: UnitSearch, order: SpokenOrder, at: int) -> MessageUnit:
     """Return a text in quotation marks; people, a channel and a time may follow it."""
     words = place.words
-    rest = read_order(words, at + 1, place.line.end)
+    rest = _with_unknown_behind(words, read_order(words, at + 1, place.line.end), place.line.end)
     whole = merge_orders(order, rest) if rest.verb is None or order.verb is None else order
     end = rest.end if whole is not order else at + 1
     made = place.unit(UnitKind.SEND, end, (at, at + 1), whole)
     return replace(made, text=words.tokens[at].text, marked=True)
+
+
+def _with_unknown_behind(words: MessageWords, order: SpokenOrder, stop: int) -> SpokenOrder:
+    """Return what follows a text with an unknown name in it: "to Zed tomorrow at 9"."""
+    at = order.end
+    named = order.people or order.unnamed or order.me or order.verb
+    if named or at >= stop or not order_words().to.at(words.keys, at):
+        return order
+    start = skip_to(words, at)
+    if not words.own_words("one").isdisjoint(words.keys[at:start]):
+        return order  # "to a file"
+    end = start + (words.tokens[start : start + 1] != () and words.tokens[start].kind is _ADDRESS)
+    while end < stop and words.is_plain_word(end) and not _goes_on_at(words, end):
+        end += 1
+    start = start if end > start else start - 1  # "to her"
+    if start <= at:
+        return order
+    rest = read_order(words, end, stop)
+    return replace(merge_orders(order, rest), unnamed=[(start, end)], end=rest.end)
+
+
+def _goes_on_at(words: MessageWords, at: int) -> bool:
+    """Whether something else than a name begins at a word: a time, a verb, "on WhatsApp"."""
+    known = order_words()
+    lead = known.by.at(words.keys, at) or known.on.at(words.keys, at)
+    link = known.links.at(words.keys, at)
+    return bool(lead or link or words.time_at(at) or words.verb_at(at))
 
 
 def _object(place: UnitSearch, order: SpokenOrder) -> MessageUnit | None:

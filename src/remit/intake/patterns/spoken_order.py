@@ -15,7 +15,7 @@ from remit.language.files import words_in_all
 from remit.language.order_words import OrderVerb, SmallTalk, VerbKind, order_words
 from remit.language.outside_text import pasted_lines
 from remit.language.time.phrase import TimePhrase
-from remit.language.tokens import TokenKind
+from remit.language.tokens import TokenKind, is_sign
 
 SENTENCE_ENDS: Final = frozenset(".!?…;")
 _BULLETS: Final = frozenset("-*+•–·▪")
@@ -99,10 +99,14 @@ def sentence_end(words: MessageWords, at: int, end: int) -> int:
         if words.tokens[n].text == "…" and _corrects(words, n + 1):
             continue
         after = n + 1
-        while after < end and words.tokens[after].text in SENTENCE_ENDS | {")"}:
+        while after < end and _is_end_mark(words.tokens[after].text):
             after += 1
         return after
     return end
+
+
+def _is_end_mark(mark: str) -> bool:
+    return mark in SENTENCE_ENDS or mark == ")" or is_sign(mark)
 
 
 def _corrects(words: MessageWords, at: int) -> bool:
