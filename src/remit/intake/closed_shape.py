@@ -22,6 +22,7 @@ _LONG: Final = 6  # words of a text without marks, besides articles
 _NEAR: Final = 3  # words at the beginning of a text
 _SHORT: Final = 2  # digits
 _GAP: Final = r"_{2,}|\bX{2,}\b|\[[^\]\d]*\]|<[^<>\d]+>"
+_CHANGES: Final = (VetoKind.RETRACTION, VetoKind.CONDITION)
 _CROSSES: Final = r"x{2,}"
 
 
@@ -217,12 +218,43 @@ def _begins_condition(message: MessageWords, at: int) -> bool:
 
 
 def _hesitations(message: MessageWords, span: Span) -> Iterator[VetoCue]:
+    """Yield where a text is interrupted, corrected, repeated, or speaks to somebody else."""
     first, end = message.first_at(span[0]), message.first_at(span[1])
-    hesitates = message.own_words("interjections")
+    led = message.is_led_in(span)
     for n in range(first + 1, end):
-        two = n + 1 < end and _are_two(message, n)
-        if two or (message.keys[n] in hesitates and n not in message.people):
+        if n in message.people:
+            interrupts = not led or n + 1 >= end
+        else:
+            two = n + 1 < end and _are_two(message, n)
+            interrupts = two or _interrupts(message, n, end) or _repeats(message, first, n)
+        if interrupts:
             yield _cue(message, n, n + 1, VetoKind.TEXT)
+
+
+def _interrupts(message: MessageWords, at: int, end: int) -> bool:
+    """Whether a word corrects or takes back what stands before it; "…, sorry" does not."""
+    keys = message.keys
+    if keys[at] in message.own_words("interjections"):
+        return True
+    courteous = phrases_in_all("addressing", "courtesy").at(keys, at)
+    harmless = phrases_in_all("cues", "harmless")
+    is_part = any(
+        (hit := harmless.at(keys, n)) and hit[1] > at for n in range(max(0, at - _NEAR), at + 1)
+    )
+    if is_part or (courteous and courteous[1] >= end):
+        return False
+    corrected = order_words().corrections.at(keys, at)
+    tables = (("cues", "scoffs"), *(("cues", kind.value) for kind in _CHANGES))
+    return (corrected is not None and corrected[1] < end) or any(
+        phrases_in_all(*table).at(keys, at) for table in tables
+    )
+
+
+def _repeats(message: MessageWords, first: int, at: int) -> bool:
+    """Whether a word that means something stands in a text twice: "room 4 sorry room 5"."""
+    key = message.keys[at]
+    means = message.is_plain_word(at) and not message.is_small_word(at)
+    return means and key in message.keys[first:at]
 
 
 def _ends_with_verb(message: MessageWords, span: Span, end: int) -> bool:
