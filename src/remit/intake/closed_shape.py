@@ -22,7 +22,7 @@ _LONG: Final = 6  # words of a text without marks, besides articles
 _NEAR: Final = 3  # words at the beginning of a text
 _SHORT: Final = 2  # digits
 _GAP: Final = r"_{2,}|\bX{2,}\b|\[[^\]\d]*\]|<[^<>\d]+>"
-_CHANGES: Final = (VetoKind.RETRACTION, VetoKind.CONDITION)
+_TAKING_BACK: Final = ("scoffs", VetoKind.RETRACTION.value)  # lists of words at an end
 _CROSSES: Final = r"x{2,}"
 
 
@@ -40,6 +40,7 @@ def outside_shape(
         if not message.is_marked_text(span):
             yield from _unclear_opening(message, span)
             yield from _unclear_end(message, span)
+            yield from _uncommon_words(message, span)
 
 
 def _people_beside(
@@ -114,7 +115,7 @@ def _unclear_opening(message: MessageWords, span: Span) -> Iterator[VetoCue]:
     near = [n for n in range(first, min(first + _NEAR, end)) if n in message.people]
     if (
         near
-        and not message.is_led_in(span)
+        and not _is_led(message, span)
         and all(_is_lead(message, n) for n in range(first, near[0]))
     ):
         yield _cue(message, first, near[0] + 1)
@@ -193,6 +194,27 @@ def _unclear_end(message: MessageWords, span: Span) -> Iterator[VetoCue]:
     yield from _later_clauses(message, span)
 
 
+def _is_led(message: MessageWords, span: Span) -> bool:
+    """Whether a word such as "that" or "to" shows where a text begins."""
+    first = message.first_at(span[0])
+    leads = (order_words().leads.at(message.keys, n) for n in range(max(0, first - 2), first))
+    return message.is_led_in(span) or any(lead is not None and lead[1] == first for lead in leads)
+
+
+def _uncommon_words(message: MessageWords, span: Span) -> Iterator[VetoCue]:
+    """Yield the first word that is not an everyday one, if not even a "that" begins the text."""
+    at, end = message.first_at(span[0]), message.first_at(span[1])
+    everyday = message.own_words("everyday")
+    while at < end and not _is_led(message, span):
+        time = message.time_at(at)
+        known = time or message.keys[at] in everyday or message.is_small_word(at)
+        either = message.keys[at] in words_in_all("addressing", "or")
+        if either or not (known or message.is_number(at) or not message.is_plain_word(at)):
+            yield _cue(message, at, end, VetoKind.TEXT)
+            return
+        at = max(at + 1, time.end if time else 0)
+
+
 def _clauses(message: MessageWords, first: int, end: int) -> list[list[int]]:
     """Return the words of a text without articles and times, in two halves if "and" joins them."""
     articles, openers = order_words().articles, clause_openers(message.language)
@@ -220,7 +242,7 @@ def _begins_condition(message: MessageWords, at: int) -> bool:
 def _hesitations(message: MessageWords, span: Span) -> Iterator[VetoCue]:
     """Yield where a text is interrupted, corrected, repeated, or speaks to somebody else."""
     first, end = message.first_at(span[0]), message.first_at(span[1])
-    led = message.is_led_in(span)
+    led = _is_led(message, span)
     for n in range(first + 1, end):
         if n in message.people:
             interrupts = not led or n + 1 >= end
@@ -244,9 +266,9 @@ def _interrupts(message: MessageWords, at: int, end: int) -> bool:
     if is_part or (courteous and courteous[1] >= end):
         return False
     corrected = order_words().corrections.at(keys, at)
-    tables = (("cues", "scoffs"), *(("cues", kind.value) for kind in _CHANGES))
+    taken_back = (phrases_in_all("cues", name).at(keys, at) for name in _TAKING_BACK)
     return (corrected is not None and corrected[1] < end) or any(
-        phrases_in_all(*table).at(keys, at) for table in tables
+        hit and hit[1] >= end - 1 for hit in taken_back
     )
 
 
@@ -259,7 +281,7 @@ def _repeats(message: MessageWords, first: int, at: int) -> bool:
 
 def _ends_with_verb(message: MessageWords, span: Span, end: int) -> bool:
     """Whether a German clause with its verb at the end says all of it: "dass ich kommen kann"."""
-    is_clause = message.language == "de" and message.is_led_in(span)
+    is_clause = message.language == "de" and _is_led(message, span)
     return is_clause and message.keys[end - 1] in message.own_words("finite")
 
 
