@@ -43,6 +43,36 @@ APPROVALS: Final = {
 }
 
 
+ABOUT_NO_TASK: Final = (
+    *(
+        "approve it",
+        "skip tuesday",
+        "not tuesday",
+        "pause",
+        "undo",
+        "decline",
+        "reject it",
+        "accept",
+    ),
+    *("genehmigt", "überspringe dienstag", "lass dienstag aus", "weiter", "ablehnen", "rückgängig"),
+    *("apruébalo", "sáltate el martes", "pausa", "reanuda", "deshaz", "recházalo", "para ya"),
+    *("move it to thursday", "muévelo al jueves", "verschieb es auf donnerstag"),
+)
+
+
+@pytest.mark.parametrize("order", ABOUT_NO_TASK)
+async def test_an_order_about_a_task_is_no_work_where_there_is_none(
+    tmp_path: Path, order: str
+) -> None:
+    async with Talk(tmp_path) as world:
+        answer = await say(world, await began(world), order)
+        heard = await world.say(order)
+        stored = await every(world)
+
+    assert answer.content
+    assert (stored, heard.tasks) == ([], ())
+
+
 @pytest.mark.parametrize("yes", APPROVALS)
 async def test_the_one_card_of_a_conversation_is_approved_by_closed_words(
     tmp_path: Path, yes: str

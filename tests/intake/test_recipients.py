@@ -2,7 +2,8 @@
 
 from remit.contacts import ChannelName, Contact, ContactBook
 from remit.intake.extraction import Question, QuestionTopic, channel_for, resolve
-from tests.intake.labelled import BOOK
+from remit.intake.plain_reader import read_plainly
+from tests.intake.labelled import BOOK, NOW, ZONE
 from tests.tables import for_each
 
 
@@ -60,3 +61,25 @@ def test_a_channel_that_is_not_there_is_asked_about() -> None:
 
     assert isinstance(doubt, Question)
     assert doubt.about is QuestionTopic.CHANNEL
+
+
+@for_each(
+    ("text", "who"),
+    [
+        ('Send "the keys are under the mat" to Zelda', "Zelda"),
+        ('send "hi" to zelda on whatsapp', "zelda"),
+        ('text "hi" to zelda tomorrow at 9', "zelda"),
+        ('email "hi" to zed@example.org', "zed@example.org"),
+        ('text "hi" to her', "her"),
+        ('schick "bin da" an den vermieter', "vermieter"),
+        ('manda "ya voy" a zelda', "zelda"),
+        ('dile "hola" a zelda', "zelda"),
+    ],
+)
+def test_a_text_for_somebody_unknown_never_goes_to_the_owner(text: str, who: str) -> None:
+    found = read_plainly(text, now=NOW, zone=ZONE, book=BOOK)
+
+    assert [each.deliveries for each in found.tasks] == [()]
+    assert [(each.about, who in each.sentence) for each in found.questions] == [
+        (QuestionTopic.RECIPIENT, True)
+    ]
