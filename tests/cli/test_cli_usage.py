@@ -10,11 +10,10 @@ from typing import Final
 import pytest
 from cyclopts import App
 
-from remit.cli.command_line import BoundCommand
+from remit.cli.command_line import BoundCommand, example
 from remit.cli.commands import CommandGroup, load
 from remit.cli.help import build
 from remit.cli.main import run
-from remit.cli.usage import example
 
 # Each is wrong in one way; what follows is its sentence.
 WRONG = {

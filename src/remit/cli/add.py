@@ -15,8 +15,7 @@ from remit.cli.out import AsJson, Timeout, Wait, flag, free
 from remit.cli.remit_client import RemitClient
 from remit.cli.request_key import new_key
 from remit.cli.show import task_to_json
-from remit.cli.tally import show_result, wait_for_rest
-from remit.cli.task import moment
+from remit.cli.task import moment, show_result, wait_for_rest
 from remit.errors import BadInput, KeyReused
 from remit.intake.message import MessageResult, message_result_to_json
 from remit.language.sentences import in_language

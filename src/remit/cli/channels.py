@@ -15,7 +15,7 @@ from remit.cli.lookup import EventWatch
 from remit.cli.out import VERDICT_STYLES, AsJson, StyledText, flag, number_flag
 from remit.cli.remit_client import RemitClient
 from remit.cli.request_key import new_key
-from remit.cli.tally import wait_for_rest
+from remit.cli.task import wait_for_rest
 from remit.cli.tokens import value_of
 from remit.errors import BadInput, NotFound
 from remit.model.codec import JsonMap, pick_fields

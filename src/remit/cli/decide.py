@@ -11,7 +11,7 @@ from remit import settings as app_settings
 from remit.cli import clock, out, remit_client, words
 from remit.cli.lookup import find_review, read_file
 from remit.cli.out import AsJson, Piece, StyledText, Timeout, Wait, flag, free
-from remit.cli.tally import CommandTally, events_so_far
+from remit.cli.task import CommandTally, events_so_far
 from remit.errors import BadInput, RemitError
 from remit.model.codec import JsonMap
 from remit.model.ids import ReviewId

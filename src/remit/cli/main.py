@@ -58,9 +58,7 @@ def _call(argv: Sequence[str]) -> object:
     try:
         command = command_line.bind(argv)
     except (CommandLineError, UnknownCommand) as error:
-        from remit.cli import usage  # noqa: PLC0415 - for mistakes alone
-
-        raise usage.error_of(error) from None
+        raise command_line.error_of(error) from None
     if command is None:
         from remit.cli import help as help_pages  # noqa: PLC0415 - slow to import
 

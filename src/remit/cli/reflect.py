@@ -9,7 +9,7 @@ from remit.cli import clock, codes, out, remit_client, words
 from remit.cli.commands import CommandGroup
 from remit.cli.out import AsJson, Piece, StyledText, Timeout, flag
 from remit.cli.request_key import new_key
-from remit.cli.tally import CommandTally
+from remit.cli.task import CommandTally
 from remit.model.codec import JsonMap, stamp
 from remit.model.ids import TaskId
 from remit.model.likeness import REFLECT, FileVersion, changes_in_force
