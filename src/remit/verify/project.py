@@ -22,7 +22,6 @@ from remit.formats.toml import parse_toml
 from remit.language.files import read_toml
 from remit.verify import project_files
 from remit.verify.guarded import read_ini
-from remit.verify.nested import has_tests, nested_projects, outside
 from remit.verify.project_files import INSTALLED, ProjectFiles, Toolchain
 from remit.verify.runners import (
     RUNNERS,
@@ -30,7 +29,10 @@ from remit.verify.runners import (
     CheckCommand,
     MissingTool,
     detected_command,
+    files_outside,
+    has_tests,
     is_python_test,
+    nested_projects,
     python_tests,
     reader_of,
     runner_command,
@@ -173,7 +175,7 @@ def _has_tests(project: _Project) -> bool:
     settings = ("pytest.ini", ".pytest.ini", "pytest.toml", "conftest.py")
     if "pytest" in project.pyproject or project.has(*settings) or project.sets_up_pytest():
         return True
-    return any(map(is_python_test, outside(project.files, "python")))
+    return any(map(is_python_test, files_outside(project.files, "python")))
 
 
 def _pytest_paths(project: _Project, kind: str) -> Iterator[str]:
