@@ -8,8 +8,8 @@ from zipfile import ZIP_DEFLATED, ZipFile
 
 import pytest
 
-from remit.brain import weights
-from remit.brain.weights import ModelWeights, WeightsPart
+from remit.brain import local
+from remit.brain.local import ModelWeights, WeightsPart
 
 PIECES = (b"first " * 5000, b"second " * 5000, b"third " * 99)
 WHOLE = b"".join(PIECES)
@@ -27,7 +27,7 @@ class Shelf(NamedTuple):
 
     def fetch(self) -> Told:
         told: Told = []
-        weights.fetch(self.weights, self.parts, self.folder, lambda *news: told.append(news))
+        local.fetch_weights(self.weights, self.parts, self.folder, lambda *news: told.append(news))
         return told
 
     @property

