@@ -81,7 +81,7 @@ def test_what_is_loaded_at_the_start_leaves_out_what_takes_seconds_to_load() -> 
     heavy += ["temporalio", "psycopg", "grpc"]
     program = (
         "import sys; from pathlib import Path; from remit.settings import Settings;"
-        " from remit.wiring.preload import preload; preload(Settings(home=Path('.')));"
+        " from remit.wiring.running import preload; preload(Settings(home=Path('.')));"
         f" print(*[name for name in {heavy} if name in sys.modules])"
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, check=True)
@@ -95,7 +95,7 @@ def test_a_module_that_nothing_used_yet_is_imported_although_the_folder_is_gone(
     shutil.copytree(Path(remit.__file__).parent, package)
     program = (
         "import importlib, shutil, sys; from pathlib import Path; import remit;"
-        " from remit.settings import Settings; from remit.wiring.preload import preload;"
+        " from remit.settings import Settings; from remit.wiring.running import preload;"
         " preload(Settings(home=Path('.'))); shutil.rmtree(remit.__path__[0]);"
         " names = ['remit.brain.talk', 'remit.channels.mail.imap', 'remit.verify.suite_runs'];"
         " print(*[name in sys.modules for name in names]);"

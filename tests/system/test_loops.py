@@ -30,8 +30,7 @@ from remit.system.background import RECOVERED_AFTER, Background, Work
 from remit.testing import FrozenClock
 from remit.triggers import cue_admission
 from remit.wiring import App, opened, start, watch
-from remit.wiring.reload import SettingsReload
-from remit.wiring.running import _examine_reader
+from remit.wiring.running import SettingsReload, _examine_reader
 from tests.channels.telegram.bot_server import TOKEN as BOT_TOKEN
 from tests.channels.telegram.bot_server import BotServer
 from tests.engine.rig import until

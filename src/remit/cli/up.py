@@ -123,7 +123,7 @@ async def _work_with(
     settings: Settings, queues: str, slots: int | None, stop: asyncio.Event, event: str
 ) -> Settings:
     """Work until it is stopped, or until the settings change; return those to go on with."""
-    from remit.wiring.reload import SettingsReload  # noqa: PLC0415 - the whole app
+    from remit.wiring.running import SettingsReload  # noqa: PLC0415 - the whole app
     from remit.wiring.worker import open_worker  # noqa: PLC0415 - as above
 
     engine, taken = settings.engine, choose_queues(settings, queues)

@@ -33,10 +33,8 @@ from remit.store.home import lock
 from remit.store.redact import Redactor
 from remit.system.background import RedactingFilter, RepeatFilter, Work
 from remit.wiring import App, opened, start, watch
-from remit.wiring.preload import preload
 from remit.wiring.readers import model_choice
-from remit.wiring.reload import FileStates, SettingsReload
-from remit.wiring.running import start_upkeep
+from remit.wiring.running import FileStates, SettingsReload, preload, start_upkeep
 
 PATIENCE_SECONDS: Final = 10.0  # to wait for a short command that holds the directory
 PARTING: Final = 10.0  # seconds to send and write down what happened until the end
