@@ -11,7 +11,7 @@ from jsonschema import Draft202012Validator
 from msgspec.structs import replace
 
 import remit.model
-from remit.model import s2
+from remit.model import view
 from remit.model.codec import Json, JsonMap
 from remit.model.contract import Contract, ContractType, Criterion, Timing, Verdict
 from tests.model.examples import AT, COMPLETED, FAILED, NEW, RUNNING
@@ -78,7 +78,7 @@ def ours(name: str) -> JsonMap:
 @settings(max_examples=examples(100))
 @given(values(Contract))
 def test_every_contract_is_one_of_s2(contract: Contract) -> None:
-    told = s2.contract_to_json(contract)
+    told = view.s2_contract(contract)
 
     assert complaints(S2_CONTRACT, told) == []
     assert complaints(ours("verification-contract"), told) == []
@@ -87,7 +87,7 @@ def test_every_contract_is_one_of_s2(contract: Contract) -> None:
 @settings(max_examples=examples(100))
 @given(values(Verdict))
 def test_every_verdict_is_one_of_s2(verdict: Verdict) -> None:
-    told = s2.results_to_json(verdict)
+    told = view.s2_results(verdict)
 
     assert complaints(S2_RESULTS, told) == []
     if all(finding.attempts >= 0 for finding in verdict.findings):
@@ -95,7 +95,7 @@ def test_every_verdict_is_one_of_s2(verdict: Verdict) -> None:
 
 
 def test_the_builders_state_is_the_golden_file() -> None:
-    told = s2.builder_state(TASKS, AT + timedelta(minutes=1), project="beaches")
+    told = view.builder_state(TASKS, AT + timedelta(minutes=1), project="beaches")
     if REWRITE:
         GOLDEN.write_text(json.dumps(told, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
 
@@ -104,7 +104,7 @@ def test_the_builders_state_is_the_golden_file() -> None:
 
 
 def test_contract_and_results_stand_on_the_task_and_advice_in_a_list() -> None:
-    told = cast("dict[str, list[JsonMap]]", s2.builder_state(TASKS, AT))
+    told = cast("dict[str, list[JsonMap]]", view.builder_state(TASKS, AT))
 
     assert cast("JsonMap", told["currentTask"])["taskId"] == RUNNING.id
     done = told["tasks"][2]
@@ -116,13 +116,13 @@ def test_contract_and_results_stand_on_the_task_and_advice_in_a_list() -> None:
 
 
 def test_without_work_there_is_no_current_task() -> None:
-    assert "currentTask" not in s2.builder_state([NEW], AT)
+    assert "currentTask" not in view.builder_state([NEW], AT)
 
 
 def test_a_time_is_said_where_there_is_a_choice() -> None:
     lint = Criterion("lint", "x")
     late = replace(lint, timing=Timing.DEFERRED)
-    told = s2.contract_to_json(Contract(ContractType.SKIP, (lint, late)))
+    told = view.s2_contract(Contract(ContractType.SKIP, (lint, late)))
     criteria = cast("list[JsonMap]", told["criteria"])
 
     assert [each.get("timing") for each in criteria] == [None, "deferred"]

@@ -1,6 +1,6 @@
 """S2 on a real repository: what would prove it is agreed on, then it is done, proven and merged."""
 
-from remit.model import s2
+from remit.model import view
 from remit.model.codec import Json, text_of
 from remit.model.contract import Contract, ContractType, Criterion, Result
 from remit.model.delivery import Delivery
@@ -73,7 +73,7 @@ async def test_who_does_it_is_told_how_it_will_be_checked(shop: Opens) -> None:
 async def test_the_results_say_how_often_and_when(shop: Opens) -> None:
     async with shop(ada=[turn(WORSE), turn(GOOD)]) as app:
         task = await settle(app, await app.order())
-        assert s2.results_to_json(verdict_of(task)) == {
+        assert view.s2_results(verdict_of(task)) == {
             "overall": "pass",
             "criteria": [
                 {"activity": "typecheck", "status": "skipped", "error": NO_TYPES, "attempts": 2},
@@ -82,14 +82,12 @@ async def test_the_results_say_how_often_and_when(shop: Opens) -> None:
             ],
             "completedAt": "2026-03-02T09:00:00.000Z",
         }
-        state = s2.builder_state([task], app.world.now, project="shop")
-        assert state["tasks"] == [s2.task_to_json(task)]
-        told = s2.task_to_json(task)
+        state = view.builder_state([task], app.world.now, project="shop")
+        assert state["tasks"] == [view.s2_task(task)]
+        told = view.s2_task(task)
         assert told["attempts"] == 2
-        assert told["verificationContract"] == s2.contract_to_json(contract_of(task))
-        assert told["verificationResults"] == s2.results_to_json(
-            verdict_of(task), contract_of(task)
-        )
+        assert told["verificationContract"] == view.s2_contract(contract_of(task))
+        assert told["verificationResults"] == view.s2_results(verdict_of(task), contract_of(task))
         assert all(each.started_at and each.ended_at for each in verdict_of(task).findings)
 
 
@@ -112,7 +110,7 @@ async def test_advice_goes_on_with_a_notice_is_logged_and_never_called_verified(
         assert "No check decides about this work" in app.hands["ada"].told[0]
         (sent,) = app.world.outbox.sent
         assert sent.body == task.tool_output == report
-        state = s2.builder_state([task], app.world.now)
+        state = view.builder_state([task], app.world.now)
         (advice,) = _list(state["advisoryTasks"])
         assert f'"taskId":"{task.id}"' in text_of(advice)
 

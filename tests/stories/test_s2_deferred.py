@@ -26,9 +26,9 @@ from remit.model.proof import ProofState, proof_of
 from remit.model.recurrence import Repeats
 from remit.model.review import ReviewAnswer
 from remit.model.run import EventKind
-from remit.model.s2 import builder_state, results_to_json
 from remit.model.status import Reason, Status
 from remit.model.task import Task
+from remit.model.view import builder_state, s2_results
 from remit.store import debts, deferred
 from remit.store.debts import CheckedBatch
 from remit.testing import START
@@ -138,7 +138,7 @@ async def test_a_document_is_checked_once_when_its_last_story_has_ended(late_sho
         for task in (one, two):
             assert set(results(task).values()) == {Result.PASS}
             assert proof_of(task) is ProofState.VERIFIED
-            assert results_to_json(verdict_of(task))["overall"] == "pass"
+            assert s2_results(verdict_of(task))["overall"] == "pass"
         assert whole(one) == whole(two)  # it ran once, for both
         last = (await app.history(one))[-1]
         assert (last.kind, last.data["what"]) == (EventKind.TASK_UPDATED, "checked later")

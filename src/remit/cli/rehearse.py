@@ -30,7 +30,7 @@ from remit.model.contract import ContractType, Criterion, Timing
 from remit.model.recurrence import Repeats
 from remit.model.reply import Hold, Reply
 from remit.model.rrule import zone_of
-from remit.model.s2 import criterion_to_json
+from remit.model.view import s2_criterion
 from remit.plan.activities import RulesFile, load_activities
 from remit.plan.contract import ContractRequest, DraftedContract, OwedChecks, draft_contract
 from remit.plan.files import mentioned_files
@@ -200,7 +200,7 @@ def _project_rules(name: str, paths: Sequence[str]) -> tuple[list[RulesFile], Ow
 
 def contract_to_json(found: DraftedContract) -> JsonMap:
     """Return for programs: the type, the checks, the reason, and the question to the owner."""
-    criteria: list[Json] = [criterion_to_json(each) for each in found.contract.criteria]
+    criteria: list[Json] = [s2_criterion(each) for each in found.contract.criteria]
     return {
         "type": found.contract.type.value,
         "criteria": criteria,

@@ -12,7 +12,7 @@ from typing import Final
 from msgspec import Struct
 from msgspec.structs import replace
 
-from remit.model import s2
+from remit.model import view
 from remit.model.codec import Json, JsonMap, from_json, moment
 from remit.model.contract import ContractType, Verdict
 from remit.model.reply import AttemptOutcome, SpecialistAttempt, SpecialistClaim
@@ -54,7 +54,7 @@ def builder_state(
     known = {task.id: read(tx, task) for task in tasks}
     records = [with_records(task, known[task.id]) for task in tasks]
     attempts = {task_id: each.attempts for task_id, each in known.items()}
-    return s2.builder_state(records, now, project=project, attempts=attempts)
+    return view.builder_state(records, now, project=project, attempts=attempts)
 
 
 def with_records(task: Task, tries: TryHistory) -> Task:
