@@ -3,22 +3,12 @@
 from collections.abc import Mapping
 from typing import Final
 
-from remit.operations import (
-    contacts,
-    entry,
-    filters,
-    messages,
-    reviews,
-    sections,
-    series,
-    tasks,
-    upkeep,
-)
+from remit.operations import contacts, filters, messages, reviews, sections, series, tasks, upkeep
 from remit.operations.arguments import Arguments
 from remit.operations.operation import Answer, Operation, OperationRequest, rows_of
 
 BY_ARGUMENTS: Final[Mapping[type[Arguments], Operation]] = rows_of(
-    messages, filters, tasks, reviews, contacts, series, entry, upkeep, sections
+    messages, filters, tasks, reviews, contacts, series, upkeep, sections
 )
 OPERATIONS: Final = tuple(BY_ARGUMENTS.values())
 

@@ -18,7 +18,6 @@ from remit.model.run import Event
 from remit.model.view import moment_or_none, show
 from remit.operations import contacts
 from remit.operations import series as operations
-from remit.operations.entry import push_state
 from remit.operations.messages import conversation_id
 from remit.operations.series_json import NEXT, event, series_to_json
 from remit.operations.shapes import (
@@ -29,6 +28,7 @@ from remit.operations.shapes import (
     with_turns,
 )
 from remit.operations.tasks import create_task, delete_task
+from remit.operations.upkeep import push_state
 from remit.server import listing, shapes, tasks
 from remit.server.call import Call, CallResult, result_of
 from remit.server.routes import (

@@ -18,7 +18,7 @@ from remit.model.caller import Scope
 from remit.model.codec import Json
 from remit.operations import callers
 from remit.operations.callers import SIGN_IN_LIFE, shape
-from remit.operations.entry import sign_in_to_json
+from remit.operations.upkeep import sign_in_to_json
 from remit.server.auth import DEVICE_COOKIE
 from remit.server.bodies import RequestBody
 from remit.server.call import Call, CallResult

@@ -16,7 +16,7 @@ from remit.model import ids
 from remit.model.caller import Scope
 from remit.model.conversation import CONVERSATION, DIGEST, PUSH, Notice, NoticeState
 from remit.model.reply import Policy
-from remit.operations import contacts, entry, upkeep
+from remit.operations import contacts, upkeep
 from remit.operations.callers import is_set
 from remit.operations.sections import SAVED
 from remit.operations.settings_arguments import (
@@ -312,7 +312,7 @@ async def forget(call: Call, permission: NewPermission) -> CallResult:
     return shell.redirect("/settings/policies")
 
 
-@form("/settings/tokens", entry.make_token, refused=_shown_again("tokens"))
+@form("/settings/tokens", upkeep.make_token, refused=_shown_again("tokens"))
 async def make_token(call: Call, given: TokenForm) -> CallResult:
     """Create a token; its secret is only on this page."""
     wanted = NewToken(given.name.strip(), list(given.scopes), given.agent, given.days)
@@ -321,7 +321,7 @@ async def make_token(call: Call, given: TokenForm) -> CallResult:
     return await section(call, "tokens", content, 201)
 
 
-@form("/settings/password", entry.set_password, refused=_shown_again("tokens"))
+@form("/settings/password", upkeep.set_password, refused=_shown_again("tokens"))
 async def set_password(call: Call, wanted: SetPassword) -> CallResult:
     """Set or take back the password; the page says so."""
     is_set = (await perform(call, wanted)).content["set"]
@@ -341,5 +341,5 @@ _ACCESS: Final = "/settings/tokens"
 switch_on: Final = shell.form_of(
     "/settings/channels/{name}/on", upkeep.switch_channel_on, "/settings/channels"
 )
-revoke: Final = shell.form_of("/settings/tokens/{id}/revoke", entry.revoke_token, _ACCESS)
-sign_out: Final = shell.form_of("/settings/sign-ins/{id}/end", entry.end_sign_in, _ACCESS)
+revoke: Final = shell.form_of("/settings/tokens/{id}/revoke", upkeep.revoke_token, _ACCESS)
+sign_out: Final = shell.form_of("/settings/sign-ins/{id}/end", upkeep.end_sign_in, _ACCESS)
