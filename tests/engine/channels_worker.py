@@ -25,7 +25,7 @@ from remit.channels.telegram.bot_api import BotApi, address_of
 from remit.channels.telegram.sending import TelegramChannel
 from remit.channels.webhook import WebhookSettings
 from remit.channels.webhook.sending import WebhookChannel
-from remit.channels.whatsapp import BridgeLink, WhatsAppLine, message_text
+from remit.channels.whatsapp import BridgeLink, WhatsAppLine, cloud_api
 from remit.channels.whatsapp import sending as whatsapp_
 from remit.channels.whatsapp.bridge import BridgeChannel
 from remit.channels.whatsapp.sending import WhatsAppChannel
@@ -89,7 +89,7 @@ class PatientWhatsApp(_Patient, WhatsAppChannel):  # type: ignore[misc, override
     most = 40_000  # type: ignore[misc]  # of a text; a message has less
 
     def shape(self, text: str) -> str:
-        return message_text.text(text)
+        return cloud_api.message_text(text)
 
     def parts(self, shaped: str) -> tuple[str, ...]:
         return parts.split(shaped, whatsapp_.MAX_CHARACTERS)

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from remit.channels.mail import letter
 from remit.channels.markdown import plain as inert
-from remit.channels.whatsapp import message_text
+from remit.channels.whatsapp import cloud_api
 from remit.delivery.notice_delivery import _WORDS, MOST_LINE, MOST_TITLE, NoticeWords
 from remit.language.sentences import TRANSLATED, notice_sentences, prefer_language
 from remit.model.conversation import KINDS, Notice, NoticeContent, NoticeKind
@@ -53,7 +53,7 @@ def test_a_hostile_title_is_words_on_one_line_with_one_link(title: str) -> None:
     assert "evil.example" not in body
     assert body.isprintable()
     assert tags(page) == tags(letter.page(WORDS.body([notice("Hello", "Hello")]), "Nina"))
-    assert message_text.text(body) == body  # and WhatsApp shows it as it is
+    assert cloud_api.message_text(body) == body  # and WhatsApp shows it as it is
 
 
 @for_each("text", [*HOSTILE[:-2], "a ```` b", "hunter2 is it"])

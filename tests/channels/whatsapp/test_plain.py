@@ -9,7 +9,7 @@ from typing import Final, Self
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from remit.channels.whatsapp import message_text
+from remit.channels.whatsapp import cloud_api
 from tests.tables import for_each, table, text_table
 
 CODE_IN_A_LIST: Final = "• a\n\n  ```\n  b\n  ```"  # a list no more, once it is turned
@@ -18,7 +18,7 @@ EXAMPLES: Final = table(__file__, "examples")
 
 @for_each(("markdown", "text"), EXAMPLES)
 def test_markdown_becomes_what_whatsapp_shows(markdown: str, text: str) -> None:
-    assert message_text.text(markdown) == text
+    assert cloud_api.message_text(markdown) == text
 
 
 PLAIN: Final = table(__file__, "plain")
@@ -26,14 +26,14 @@ PLAIN: Final = table(__file__, "plain")
 
 @for_each("text", PLAIN)
 def test_a_text_without_markdown_stays_as_it_is(text: str) -> None:
-    assert message_text.text(text) == text
+    assert cloud_api.message_text(text) == text
 
 
 @for_each(("markdown", "text"), EXAMPLES)
 def test_a_text_for_whatsapp_is_not_turned_again(markdown: str, text: str) -> None:
     del markdown
     if text != CODE_IN_A_LIST:
-        assert message_text.text(text) == text
+        assert cloud_api.message_text(text) == text
 
 
 LOST_BY_THE_LIBRARY: Final = [
@@ -45,12 +45,12 @@ LOST_BY_THE_LIBRARY: Final = [
 
 @for_each("opening", ["![", "[", "> ", "- ", "*", "**", "`", "<", "1. "])
 def test_no_nest_is_too_deep(opening: str) -> None:
-    assert "canary" in message_text.text(opening * 5000 + "canary" + "](u)" * 5000)
+    assert "canary" in cloud_api.message_text(opening * 5000 + "canary" + "](u)" * 5000)
 
 
 @for_each("markdown", LOST_BY_THE_LIBRARY)
 def test_what_could_not_be_turned_without_a_loss_is_not_turned(markdown: str) -> None:
-    assert message_text.text(markdown) == markdown
+    assert cloud_api.message_text(markdown) == markdown
 
 
 PIECES: Final = st.sampled_from(
@@ -68,7 +68,7 @@ MARKDOWN: Final = st.lists(PIECES, max_size=40).map("".join)
 def test_no_word_is_lost_or_moved_whatever_the_marks(markdown: str) -> None:
     words = re.compile("alpha|beta|gamma|דלתא|ไทย|日本|👩‍👩‍👧|u\\.test|x\\.test")
     ordered = re.compile("alpha|beta|gamma|דלתא|日本")
-    written = message_text.text(markdown)
+    written = cloud_api.message_text(markdown)
     lost = Counter(words.findall(markdown)) - Counter(words.findall(written))
 
     # An address that is its own label, and the language of a code block, are said once.
@@ -100,7 +100,7 @@ def _steps(markdown: str) -> int:
     lines, before = Lines(), sys.gettrace()
     sys.settrace(lines)
     try:
-        message_text.text(markdown)
+        cloud_api.message_text(markdown)
     finally:
         sys.settrace(before)
     return lines.run

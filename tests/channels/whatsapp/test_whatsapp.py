@@ -15,7 +15,7 @@ from msgspec.structs import replace
 
 from remit.channels.parts import SendRate
 from remit.channels.whatsapp import WhatsAppLine
-from remit.channels.whatsapp.error_codes import CODES, means
+from remit.channels.whatsapp.cloud_api import ANSWERS_OF_CODES, answer_of_code
 from remit.channels.whatsapp.sending import WhatsAppChannel, digits, is_address
 from remit.errors import BadInput
 from remit.model.delivery import Accepted, Answer, Locked, Parcel, Refused, SendRetry, Unknown
@@ -176,7 +176,7 @@ STATES: Final = st.builds(
 REFUSALS: Final = st.builds(
     Order,
     status=st.sampled_from([400, 401, 403, 404, 408, 409, 413, 425, 429, 431, 451]),
-    code=st.none() | st.integers(-5, 1000) | st.sampled_from([*CODES]),
+    code=st.none() | st.integers(-5, 1000) | st.sampled_from([*ANSWERS_OF_CODES]),
     cut=st.sampled_from([None, Cut.IN_ANSWER]),
     headers=st.sampled_from([{}, {"retry-after": "-5"}, {"retry-after": "Never"}]),
 )
@@ -441,9 +441,9 @@ async def test_a_setting_that_cannot_be_is_refused_in_a_sentence(field: str, val
 # The table of numbers, the port -------------------------------------------------------------------
 
 
-@for_each("code", [*CODES, 200, 299, 12345, -1])
+@for_each("code", [*ANSWERS_OF_CODES, 200, 299, 12345, -1])
 def test_a_number_means_that_nothing_was_sent_and_says_why_in_a_sentence(code: int) -> None:
-    answer = means(code, "Their words")
+    answer = answer_of_code(code, "Their words")
 
     assert answer.why.endswith(f"(code {code}: Their words).")
     assert isinstance(answer, Refused | Locked) or (answer.after or 0) > 0

@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from typing import Final, TypeAlias
 
 from remit.channels.registry import InboundHook
-from remit.channels.whatsapp.error_codes import means
+from remit.channels.whatsapp.cloud_api import answer_of_code
 from remit.model.codec import Json, JsonMap, stamp, without_surrogates
 from remit.model.delivery import DeliveryReport, ProviderReport
 from remit.store.cues import InboundMessage
@@ -143,7 +143,7 @@ def _failure(status: Fields) -> str:
     why = clean(details or error.get("title") or error.get("message"), "")
     code = error.get("code")
     if isinstance(code, int) and not isinstance(code, bool):
-        return means(code, why).why
+        return answer_of_code(code, why).why
     return f"WhatsApp took the message and failed to deliver it: {why or '?'}."
 
 

@@ -14,9 +14,8 @@ from typing import Final, TypeAlias
 
 from remit.channels import ChannelContext, parts
 from remit.channels.parts import SendRate
-from remit.channels.whatsapp import WhatsAppLine, message_text
-from remit.channels.whatsapp.error_codes import is_known, means
-from remit.channels.whatsapp.message_text import free_message
+from remit.channels.whatsapp import WhatsAppLine, cloud_api
+from remit.channels.whatsapp.cloud_api import answer_of_code, free_message, is_known_code
 from remit.errors import BadInput
 from remit.model.delivery import (
     Accepted,
@@ -117,7 +116,7 @@ class WhatsAppMessages:
 
     def shape(self, text: str) -> str:
         """Return the text as WhatsApp shows it: its own marks instead of Markdown."""
-        return message_text.text(text)
+        return cloud_api.message_text(text)
 
     def parts(self, shaped: str) -> tuple[str, ...]:
         """Return the exact messages that a shaped text is sent as."""
@@ -345,9 +344,9 @@ def _answer_of_code(reply: HttpReply, token: str, now: datetime) -> Answer | Non
     code = error.get("code") if isinstance(error, dict) else None
     if not isinstance(error, dict) or not isinstance(code, int):
         return None
-    if not is_known(code) and reply.status // 100 != _CLIENT_ERROR:
+    if not is_known_code(code) and reply.status // 100 != _CLIENT_ERROR:
         return None
     more = error.get("error_data")
     details = more.get("details") if isinstance(more, dict) else None
     text = http_client.clean(details or error.get("message"), token)
-    return means(code, text, http_client.wait_of(reply, now))
+    return answer_of_code(code, text, http_client.wait_of(reply, now))

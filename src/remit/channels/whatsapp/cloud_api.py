@@ -1,18 +1,21 @@
-"""A message as WhatsApp shows it: its text, its buttons, its file."""
+"""What WhatsApp's Cloud API takes and answers: a message as it is shown there, and error codes."""
 
 from collections.abc import Iterable, Mapping
-from typing import Final
+from typing import Final, TypeAlias
 
 from markdown_it.token import Token
 from markdown_it.tree import SyntaxTreeNode
+from msgspec import Struct, convert
+from msgspec.structs import replace
 
 from remit.channels.markdown import PARSER, MarkdownWriter
-from remit.model.delivery import Parcel
+from remit.language.files import read_toml
+from remit.model.delivery import Locked, Parcel, Refused, SendRetry
 
 _CODE: Final = "```"
 
 
-def text(markdown: str) -> str:
+def message_text(markdown: str) -> str:
     """The text for WhatsApp: *bold* headings, bullets, links as `label (address)`, rows, code."""
     tokens = PARSER.parse(markdown)
     if _is_plain(tokens):
@@ -113,3 +116,44 @@ def _interactive(parcel: Parcel) -> Mapping[str, object]:
         return {"type": "button", "body": body, "action": {"buttons": keys}}
     action = {"button": "Decide", "sections": [{"title": "Your answer", "rows": rows}]}
     return {"type": "list", "body": body, "action": action}
+
+
+NotSent: TypeAlias = SendRetry | Refused | Locked
+_RIGHTS: Final = range(200, 300)  # each is a missing permission, as 10 is
+_MISSING_RIGHT: Final = 10
+
+
+class _Meaning(Struct, frozen=True):
+    codes: tuple[int, ...]
+    why: str
+    after: float | None = None  # seconds
+
+
+def _load() -> Mapping[int, NotSent]:
+    found = convert(read_toml("error_codes", "remit.channels.whatsapp"), dict[str, list[_Meaning]])
+    return {
+        **{code: SendRetry(each.why, each.after) for each in found["retry"] for code in each.codes},
+        **{code: Locked(each.why) for each in found["locked"] for code in each.codes},
+        **{code: Refused(each.why) for each in found["refused"] for code in each.codes},
+    }
+
+
+ANSWERS_OF_CODES: Final = _load()
+
+
+def is_known_code(code: int) -> bool:
+    """Whether a code alone says that the message was not sent."""
+    return code in ANSWERS_OF_CODES or code in _RIGHTS
+
+
+def answer_of_code(code: int, text: str, after: float | None = None) -> NotSent:
+    """Return what a code means, with the provider's words and the pause that it asks for.
+
+    Every answer here means that the message was definitely not sent.
+    """
+    listed = _MISSING_RIGHT if code in _RIGHTS else code
+    found = ANSWERS_OF_CODES.get(listed, Refused("WhatsApp refused the message"))
+    why = f"{found.why} (code {code}{f': {text}' if text else ''})."
+    if isinstance(found, SendRetry) and after is not None:
+        return replace(found, why=why, after=after)
+    return replace(found, why=why)
