@@ -239,7 +239,7 @@ def _repeats(
         if tz is not None:
             raise BadInput("--tz is the zone of --every or --cron; say one.", field="tz")
         return None
-    from remit.operations import frequency  # noqa: PLC0415 - the reader of times
+    from remit.operations import series_format  # noqa: PLC0415 - the reader of times
 
-    found = frequency.read(settings, every, cron, tz, clock.now())
+    found = series_format.read_frequency(settings, every, cron, tz, clock.now())
     return found if at is None else replace(found, first=at)

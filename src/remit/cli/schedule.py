@@ -20,8 +20,7 @@ from remit.model.ids import SeriesId
 from remit.model.recurrence import OnMissed, Overlap, Repeats, Series, Slot, SlotFate
 from remit.model.rrule import ClockChange, zone_of
 from remit.model.task import SourceKind
-from remit.operations import frequency
-from remit.operations import series_json as shapes
+from remit.operations import series_format
 from remit.operations.arguments import NewRepeats, SeriesArguments
 from remit.operations.settings_arguments import (
     EndSeries,
@@ -75,7 +74,7 @@ def listed(
         found = series.list_series(tx, ended=ended, limit=_MOST)
         events = agenda.next_of_each(tx, now, _MOST)
         content: JsonMap = {
-            "series": [shapes.series_to_json(tx, each, now, 1) for each in found],
+            "series": [series_format.series_to_json(tx, each, now, 1) for each in found],
             "events": [_event(each, settings) for each in events],
         }
         rows = [_row(tx, each, now, _zone(settings)) for each in found]
@@ -137,7 +136,7 @@ def preview(
     found = list(islice(rrule.slots(repeats, clock.now()), count))
     zone = zone_of(repeats.zone)
     if json:
-        slots = [shapes.slot(Slot(SeriesId(""), at), repeats) for at in found]
+        slots = [series_format.slot_to_json(Slot(SeriesId(""), at), repeats) for at in found]
         rows = [{name: each[name] for name in ("slot", "local", "flags")} for each in slots]
         out.emit({"rule": repeats.rule, "zone": repeats.zone, "slots": [*rows]})
         return codes.DONE
@@ -161,7 +160,7 @@ def show(
     with open_read_only(settings.database) as tx:
         found = series.find(tx, _find_series(tx, series_id))
         if json:
-            out.emit(shapes.series_with_history(tx, found.id, now))
+            out.emit(series_format.series_with_history(tx, found.id, now))
             return codes.DONE
         became = series_orders.slots_of_series(
             tx, found.id, now - timedelta(days=days), now + timedelta(seconds=1)
@@ -261,7 +260,7 @@ def rules(
 def _repeats(settings: Settings, words: str | None, cron: str | None, tz: str | None) -> Repeats:
     if words is None and cron is None:
         raise BadInput("How often? Say it in words, or with --cron.", field="every")
-    return frequency.read(settings, words, cron, tz, clock.now())
+    return series_format.read_frequency(settings, words, cron, tz, clock.now())
 
 
 def _change(text: str, kind: Callable[[str], SeriesArguments], *, json: bool) -> int:
@@ -272,7 +271,7 @@ def _change(text: str, kind: Callable[[str], SeriesArguments], *, json: bool) ->
         way.ask(kind(series_id))
     with open_read_only(settings.database) as tx:
         found = series.find(tx, series_id)
-        series_json = shapes.series_to_json(tx, found, clock.now(), 1)
+        series_json = series_format.series_to_json(tx, found, clock.now(), 1)
         row = _row(tx, found, clock.now(), _zone(settings))
     return out.listing(json, series_json, [row])
 
@@ -335,7 +334,7 @@ def _slot_row(found: Series, slot: Slot, zone: ZoneInfo) -> list[Piece]:
 
 def _slot(found: Series, slot: Slot) -> JsonMap:
     content: JsonMap = {"series": found.id, "title": found.title, "calendar": None}
-    return content | shapes.slot(slot, found.repeats)
+    return content | series_format.slot_to_json(slot, found.repeats)
 
 
 # What calendars start: it is looked at here, and changed there ------------------------------------

@@ -9,7 +9,7 @@ from remit.model.caller import Scope
 from remit.model.codec import JsonMap
 from remit.model.ids import SeriesId
 from remit.model.recurrence import Series
-from remit.operations import frequency
+from remit.operations import series_format
 from remit.operations import settings_arguments as args
 from remit.operations.arguments import SeriesArguments
 from remit.operations.operation import (
@@ -19,7 +19,7 @@ from remit.operations.operation import (
     etag_of,
     operation,
 )
-from remit.operations.series_json import NEXT, series_with_history
+from remit.operations.series_format import COMING_SLOTS, series_with_history
 from remit.operations.tasks import moment, repeats_of
 from remit.owner import Owner
 
@@ -93,7 +93,7 @@ async def repeat_series(request: OperationRequest, arguments: args.RepeatSeries)
     repeats = repeats_of(arguments.repeats, None)
     if arguments.every is not None:
         try:
-            repeats = frequency.parse(arguments.every, request.app.zone, now)
+            repeats = series_format.parse_frequency(arguments.every, request.app.zone, now)
         except BadInput as bad:  # words that cannot be read are no malformed request
             raise NotPossibleNow(str(bad), field="every") from None
     assert repeats is not None  # noqa: S101 - one of the two was given
@@ -110,17 +110,17 @@ async def set_series_rules(request: OperationRequest, arguments: args.SeriesRule
     return await look(request, series)
 
 
-async def look(request: OperationRequest, series: SeriesId, coming: int = NEXT) -> Answer:
+async def look(request: OperationRequest, series: SeriesId, coming: int = COMING_SLOTS) -> Answer:
     content = await _series_json(request, series, coming)
     # How many of the next slots are shown is no part of how the series stands.
-    usual = content if coming == NEXT else await _series_json(request, series, NEXT)
+    usual = content if coming == COMING_SLOTS else await _series_json(request, series, COMING_SLOTS)
     return Answer(content, etag=etag_of(usual))
 
 
 async def _check_series_version(request: OperationRequest, arguments: SeriesArguments) -> SeriesId:
     """Return the series id, if the series is still as the caller saw it."""
     series = SeriesId(arguments.id)
-    if request.version not in (None, etag_of(await _series_json(request, series, NEXT))):
+    if request.version not in (None, etag_of(await _series_json(request, series, COMING_SLOTS))):
         raise OutOfDate(f"Series {series} has changed since you looked at it; look again.")
     return series
 

@@ -19,7 +19,7 @@ from remit.model.view import moment_or_none, show
 from remit.operations import contacts
 from remit.operations import series as operations
 from remit.operations.messages import conversation_id
-from remit.operations.series_json import NEXT, event, series_to_json
+from remit.operations.series_format import COMING_SLOTS, planned_start_to_json, series_to_json
 from remit.operations.shapes import (
     conversation_to_json,
     lesson_history,
@@ -49,7 +49,7 @@ from remit.system.owner_zone import find_owner_zone
 from remit.wiring import App
 
 _SERIES: Final = numbers("limit", "How many.", 100, 1, 500)
-_COMING: Final = numbers("coming", "How many of the next slots.", NEXT, 0, 100)
+_COMING: Final = numbers("coming", "How many of the next slots.", COMING_SLOTS, 0, 100)
 
 
 @read(
@@ -82,7 +82,7 @@ def _page(tx: Tx, call: Call, after: SeriesId | None, limit: int) -> list[JsonMa
 
 def _events(tx: Tx, call: Call, limit: int) -> list[Json]:
     found = agenda.next_of_each(tx, call.app.clock.now(), limit)
-    return [event(each, call.app.zone) for each in found]
+    return [planned_start_to_json(each, call.app.zone) for each in found]
 
 
 @read("/api/stats", "Stats", VIEW)
