@@ -16,8 +16,8 @@ from starlette import routing
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response, StreamingResponse
 
+from remit import a2a
 from remit.a2a import messages as a2a_messages
-from remit.a2a import server as a2a
 from remit.mcp import server as mcp
 from remit.model.codec import JsonMap
 from remit.operations.callers import PROGRAM, CallerRegistry
