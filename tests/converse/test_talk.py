@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from remit.brain.think import NoBrain
-from remit.converse.talk import LEFT_AFTER
+from remit.converse import LEFT_AFTER
 from remit.errors import BadInput, NotFound, StoreTrouble
 from remit.model.conversation import SCHEDULED, Action, Role
 from remit.model.ids import ConversationId, TaskId

@@ -287,7 +287,7 @@ def _starts_loop(node: ast.AST) -> bool:
 # What may run for long without one, because it belongs to something that ends and is waited for.
 WAITED_FOR = {
     "brain/mcp_tools.py:_read": "the output of a process",
-    "converse/talk.py:_answer": "one turn, which stays owed until it is answered",
+    "converse/__init__.py:_answer": "one turn, which stays owed until it is answered",
     "delivery/notice_sender.py:catch_up": "a test notice",
     "engine/local.py:_leg": "one run of one task",
     "recall/library.py:_try_to_open": "the index, which is opened once",

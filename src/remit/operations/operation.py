@@ -32,7 +32,7 @@ from remit.store.database import Database, Tx, quick
 
 if TYPE_CHECKING:
     from remit.channels.push import PushNotifier
-    from remit.converse.talk import ConversationLoop
+    from remit.converse import ConversationLoop
     from remit.delivery.notice_sender import NoticeSender
 
 

@@ -17,7 +17,7 @@ from remit.brain.tools import Toolbox, UsableTool
 from remit.channels.push import PushNotifier
 from remit.contacts.book import FILE as CONTACTS
 from remit.contacts.edit import put_quiet
-from remit.converse.talk import ConversationLoop
+from remit.converse import ConversationLoop
 from remit.delivery.courier import Courier
 from remit.delivery.notice_sender import NoticeSender
 from remit.engine.deferred import Deferred, Leftovers

@@ -14,7 +14,7 @@ from remit.wiring.foundation import Foundation, open_foundation
 
 if TYPE_CHECKING:
     from remit.channels.push import PushNotifier
-    from remit.converse.talk import ConversationLoop
+    from remit.converse import ConversationLoop
     from remit.delivery.notice_sender import NoticeSender
     from remit.wiring.app import App
     from remit.wiring.inbound_triggers import CalendarRegistry, InboundTriggers

@@ -13,10 +13,10 @@ from remit.brain.models import ModelBrain, PaidBrain
 from remit.brain.task_tools import read_task_log, search_tasks
 from remit.brain.think import NoBrain
 from remit.brain.tools import OwnTool
+from remit.converse import ConversationLoop
 from remit.converse.execute import IntentExecutor
 from remit.converse.notice_follower import NoticeDecisions, NoticeFollower
 from remit.converse.scene import AnsweringBrain, UnclearTime, UnderstoodMessage
-from remit.converse.talk import ConversationLoop
 from remit.errors import BadInput, Conflict
 from remit.intake import answers
 from remit.intake.card import card_lines
