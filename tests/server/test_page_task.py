@@ -11,10 +11,9 @@ from msgspec.structs import replace
 from remit.model.ids import TaskId
 from remit.model.run import Event, EventKind
 from remit.model.status import Actor
-from remit.server.web import task_log, timeline
-from remit.server.web.task_history import ToolUse
+from remit.server.web import task_history, task_log
+from remit.server.web.task_history import TimelineBar, ToolUse
 from remit.server.web.task_log import LogKind
-from remit.server.web.timeline import TimelineBar
 from remit.store.database import Tx
 from remit.triggers import cue_admission
 from remit.wiring import App
@@ -196,13 +195,13 @@ def test_bars_lie_one_behind_the_other_and_fit() -> None:
         event(60, EventKind.DELIVERY_CLAIMED, attempt=1),
         event(62, EventKind.DELIVERY_SETTLED, answer="accepted"),
     ]
-    bars = timeline.bars(own, own[-1].at, own[-1].at, {})
+    bars = task_history.bars(own, own[-1].at, own[-1].at, {})
     assert [(bar.label, bar.took) for bar in bars] == [
         ("Plan", "6 s"),
         ("Think", "48 s"),
         ("Send", "2 s"),
     ]
-    chart = timeline.chart(bars, "attempt 1")
+    chart = task_history.chart(bars, "attempt 1")
     assert chart is not None
     assert chart.words == "Timeline of attempt 1: Plan 6 s, Think 48 s, Send 2 s"
     assert [mark for _, mark in chart.marks][-1] == "1 min 40 s"
@@ -211,15 +210,18 @@ def test_bars_lie_one_behind_the_other_and_fit() -> None:
 
 def test_what_runs_now_has_a_bar_that_ends_now() -> None:
     own = [event(0, EventKind.TASK_MOVED, Actor.ENGINE, lease=1, to="running")]
-    (bar,) = timeline.bars(own, None, START + timedelta(minutes=3), {})
+    (bar,) = task_history.bars(own, None, START + timedelta(minutes=3), {})
     assert bar == TimelineBar("Think", START, START + timedelta(minutes=3), "run")
 
 
 def test_a_long_attempt_is_drawn_from_its_end() -> None:
     steps = [event(n, EventKind.STEP_DONE, step=f"execute_tool:{n}") for n in range(1, 100)]
-    chart = timeline.chart(timeline.bars(steps, START, START, {}), "attempt 1")
+    chart = task_history.chart(task_history.bars(steps, START, START, {}), "attempt 1")
     assert chart is not None
-    assert (len(chart.rows), chart.left_out) == (timeline.MOST_BARS, 99 - timeline.MOST_BARS)
+    assert (len(chart.rows), chart.left_out) == (
+        task_history.MOST_BARS,
+        99 - task_history.MOST_BARS,
+    )
 
 
 class Meanwhile(Watched):

@@ -17,11 +17,10 @@ from remit.model.task import Task
 from remit.server.call import Call, CallResult
 from remit.server.page_language import say
 from remit.server.routes import page
-from remit.server.web import markup, shell, task_history, task_log, timeline
+from remit.server.web import markup, shell, task_history, task_log
 from remit.server.web.markup import TextChanges
-from remit.server.web.task_history import ToolUse
+from remit.server.web.task_history import TimelineBar, ToolUse
 from remit.server.web.task_log import LogKind, LogLine
-from remit.server.web.timeline import TimelineBar
 from remit.store import events, rows, runs, spending
 from remit.store import tasks as stored
 from remit.store.database import Tx
@@ -144,7 +143,7 @@ def read_side(tx: Tx, task_id: TaskId, n: int | None, now: datetime) -> AttemptS
     if chosen is None:
         return None
     own = events_of(happened, chosen.n)
-    bars = timeline.bars(own, chosen.ended_at, now, calls_of(tx, task))
+    bars = task_history.bars(own, chosen.ended_at, now, calls_of(tx, task))
     text = _last_deliverable(own)
     if not text and chosen is known[0]:
         text = next((each.body for each in task.delivery if each.body), None) or ""

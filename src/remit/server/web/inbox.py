@@ -27,15 +27,7 @@ from remit.operations.settings_arguments import NewContact
 from remit.operations.table import perform
 from remit.server.call import Call, CallResult
 from remit.server.routes import form, page
-from remit.server.web import (
-    inbox_listing,
-    message_preview,
-    review_kinds,
-    review_page,
-    shell,
-    task_history,
-    words,
-)
+from remit.server.web import inbox_listing, message_preview, review_kinds, review_page, shell, words
 from remit.server.web.inbox_listing import (
     ContactAnswer,
     NewAnswer,
@@ -298,7 +290,7 @@ async def _just_done(call: Call) -> dict[str, object] | None:
         return None
     found = await _waiting(replace(call, path={"id": ident}))
     now = shell.local_now(call)
-    stand = task_history.review_state(found.review, found.task, call.app.inbox.undo_window, now)
+    stand = review_kinds.review_state(found.review, found.task, call.app.inbox.undo_window, now)
     opened = await review_page.read_review(call, ReviewId(ident))
     decided = found.review.decision
     declined = decided is not None and decided.answer is ReviewAnswer.DECLINE

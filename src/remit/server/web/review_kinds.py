@@ -1,15 +1,18 @@
-"""The kind of a question, its headline, and the possible answers."""
+"""A question on the pages: its kind, its headline, the possible answers, and how it stands."""
 
 import re
 from collections.abc import Iterable, Mapping
+from datetime import datetime
 from enum import StrEnum
 from functools import cache
 from typing import Final
 
 from msgspec import Struct, convert
 
+from remit.journal import event_words
 from remit.language.files import read_toml
 from remit.language.sentences import TRANSLATED, in_language
+from remit.model.delivery import DeliveryStatus
 from remit.model.review import (
     CARD,
     CONDITION,
@@ -23,9 +26,13 @@ from remit.model.review import (
     WORK,
     Review,
     ReviewAnswer,
+    Undo,
 )
-from remit.model.status import Reason
+from remit.model.status import Reason, Status
+from remit.model.task import Task
 from remit.review import ask
+from remit.server.page_language import retell, say
+from remit.server.web import words
 
 
 class ReviewKind(StrEnum):
@@ -184,3 +191,77 @@ def _changes_what_was_checked(review: Review) -> bool:
     # What the owner writes instead of a held reply is checked after that.
     edited = answer is ReviewAnswer.EDIT and review.about_text and not review.about_reply
     return edited or answer is ReviewAnswer.READDRESS
+
+
+# How it stands ------------------------------------------------------------------------------------
+
+
+class ReviewState(Struct, frozen=True):
+    """`left` is how many seconds it can be undone; `back`: it was undone."""
+
+    over: bool
+    words: str = ""
+    kind: str = "idle"
+    icon: str = "done"
+    left: int = 0
+    back: bool = False
+
+
+def review_state(review: Review, task: Task, undo: Undo, now: datetime) -> ReviewState:
+    """Return the state of a question, in a sentence for whoever has it open."""
+    decision = review.decision
+    if decision is None:
+        return _open(review, task, now)
+    at = (decision.decided_at or now).astimezone(now.tzinfo)
+    who = event_words.decision(decision.answer, decision.by)
+    text = f"{retell(who)}, {words.moment(at, now)}."
+    if task.status is Status.PAUSED and task.resume_to is Status.DELIVERING:
+        return ReviewState(
+            True, f"{text} {say('You called it back: nothing was sent.')}", "you", "back", back=True
+        )
+    due = undo.due(task, review, decision, at)
+    waits = task.status is Status.DELIVERING or task.cancel_requested
+    left = round((due - now).total_seconds()) if waits else 0
+    if decision.answer is ReviewAnswer.DECLINE:
+        return ReviewState(
+            True, f"{text} {say('Nothing was sent.')}", "idle", "x", left=max(0, left)
+        )
+    since = "It goes out in a moment." if left > 0 else _since(task)
+    return ReviewState(True, f"{text} {say(since)}", "ok", left=max(0, left))
+
+
+def ended_state(task: Task, ended: datetime) -> ReviewState:
+    """Return the state of an ended task: it waits to be seen."""
+    seen = task.seen_at is not None
+    return ReviewState(
+        seen, say("You have seen this. It ended {0}.", f"{ended:%H:%M}") if seen else ""
+    )
+
+
+def _open(review: Review, task: Task, now: datetime) -> ReviewState:
+    if task.ended:
+        return ReviewState(
+            True, say("The task is {0}; nothing is asked any more.", task.status.value)
+        )
+    later = review.later_until
+    if later is not None and later > now:
+        back = words.moment(later.astimezone(now.tzinfo), now)
+        return ReviewState(False, say("Postponed. It comes back: {0}.", back), "plan", "snooze")
+    if review.draft is not None:
+        return ReviewState(False, say("You called it back: nothing was sent."), "you", "back")
+    return ReviewState(False)
+
+
+_SINCE: Final = {
+    Status.FAILED: "The task failed since.",
+    Status.DELIVERING: "It is on its way.",
+    Status.CANCELLED: "The task was cancelled since.",
+}
+
+
+def _since(task: Task) -> str:
+    """Return what came of it since."""
+    if task.status is Status.COMPLETED:
+        sent = any(each.status is DeliveryStatus.SENT for each in task.delivery)
+        return "It was sent." if sent else "The task is completed."
+    return _SINCE.get(task.status, "The task goes on.")

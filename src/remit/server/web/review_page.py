@@ -37,8 +37,8 @@ from remit.server.web import (
 )
 from remit.server.web.markup import PatchView
 from remit.server.web.message_preview import ChannelLabel, LetterPreview
-from remit.server.web.review_kinds import ReviewButton, ReviewKind
-from remit.server.web.task_history import ReviewState, TaskTrail, TryRow
+from remit.server.web.review_kinds import ReviewButton, ReviewKind, ReviewState
+from remit.server.web.task_history import TaskTrail, TryRow
 from remit.store import events, inbox, reviews, runs, spending, tasks
 from remit.store.database import Tx
 from remit.store.inbox import WaitingReview
@@ -276,7 +276,7 @@ def _review_page(call: Call, waiting: WaitingReview, past: TaskTrail) -> ReviewP
         shown=review.evidence,
         patch=markup.read_patch(review.evidence) if kind in _DIFFS else None,
         branch=(review.about or "").partition(":")[2] if kind is ReviewKind.MERGE else "",
-        stand=task_history.review_state(
+        stand=review_kinds.review_state(
             review, task, call.app.inbox.undo_window, shell.local_now(call)
         ),
         trail=past,
@@ -360,7 +360,7 @@ def _ended_page(call: Call, task: Task, past: TaskTrail) -> ReviewPage:
         digest="",
         shown=task.tool_output or task.result_summary or "",
         sent=tuple(_sent(call, each) for each in task.delivery if each.body and not each.part),
-        stand=task_history.ended_state(task, ended),
+        stand=review_kinds.ended_state(task, ended),
         trail=past,
     )
 

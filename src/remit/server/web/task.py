@@ -25,7 +25,7 @@ from remit.server.call import Call, CallResult
 from remit.server.page_language import retell, say
 from remit.server.problem import RequestRefused
 from remit.server.routes import page
-from remit.server.web import attempts, review_kinds, shell, task_history, task_sections, timeline
+from remit.server.web import attempts, review_kinds, shell, task_history, task_sections
 from remit.server.web.attempts import AttemptView
 from remit.server.web.task_history import ToolUse
 from remit.store import (
@@ -205,12 +205,12 @@ def _chosen_attempt(known: list[AttemptView], n: int) -> AttemptView | None:
 
 def _chart(
     found: TaskRecord, chosen: AttemptView | None, now: datetime
-) -> timeline.TimelineChart | None:
+) -> task_history.TimelineChart | None:
     if chosen is None:
         return None
     own = attempts.events_of(found.happened, chosen.n)
-    bars = timeline.bars(own, chosen.ended_at, now, found.calls)
-    return timeline.chart(bars, f"attempt {chosen.n}")
+    bars = task_history.bars(own, chosen.ended_at, now, found.calls)
+    return task_history.chart(bars, f"attempt {chosen.n}")
 
 
 def _is_error(event: Event) -> bool:

@@ -27,7 +27,7 @@ from remit.model.run import Event, EventKind
 from remit.model.status import ACTIVE, Reason, Status
 from remit.model.task import Taint, Task
 from remit.server.page_language import say
-from remit.server.web import timeline, words
+from remit.server.web import task_history, words
 from remit.settings.channels import ChannelSettings, names_for_people
 
 DASHBOARD: Final = "dashboard"
@@ -80,7 +80,7 @@ def work(task: Task, happened: Sequence[Event], now: datetime) -> tuple[WorkRow,
         elif item.status is ItemStatus.FAILED:
             rows.append(WorkRow(item, "bad", "fail", "failed"))
         elif busy:
-            took = timeline.span(now - began) if began else ""
+            took = task_history.time_span(now - began) if began else ""
             rows.append(WorkRow(item, "run", "run", "being done", _aloud(happened), took))
             busy = False
         else:
@@ -97,7 +97,7 @@ def _ticks(happened: Iterable[Event]) -> tuple[dict[int, str], datetime | None]:
             since = event.at
         done = event.data.get("done")
         if event.kind is EventKind.RUN_SAID and isinstance(done, list):
-            took = timeline.span(event.at - since) if since else ""
+            took = task_history.time_span(event.at - since) if since else ""
             found |= {n: took for n in done if isinstance(n, int) and n not in found}
             since = event.at
     return found, since
@@ -326,7 +326,7 @@ def _row(criterion: Criterion, found: Finding | None, *, checking: bool) -> Proo
         kind, icon, word = "idle", "eye", NOT_DECIDED.rstrip(": ")
     tries = say("{0} tries", found.attempts) if found.attempts > 1 else ""
     ran = found.started_at is not None and found.ended_at is not None
-    took = timeline.span(found.ended_at - found.started_at) if ran else ""  # type: ignore[operator]
+    took = task_history.time_span(found.ended_at - found.started_at) if ran else ""  # type: ignore[operator]
     facts = ", ".join(each for each in (tries, took) if each)
     return ProofRow(name, says, kind, icon, word, found.error or found.note or "", facts, pattern)
 
