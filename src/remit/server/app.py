@@ -48,13 +48,13 @@ from remit.server.web import (
     attempts,
     connect,
     conversations,
-    front,
     inbox,
     schedule,
     section_forms,
     settings,
+    shell,
     task,
-    task_acts,
+    task_forms,
 )
 from remit.server.web import tasks as task_pages
 from remit.store import meta
@@ -63,8 +63,8 @@ from remit.wiring import App
 
 _MODULES: Final = (
     *(channels, feed, listing, reads, tasks, tokens),
-    *(attempts, connect, conversations, front, inbox, schedule, section_forms),
-    *(settings, task, task_acts, task_pages),
+    *(attempts, connect, conversations, inbox, schedule, section_forms, shell),
+    *(settings, task, task_forms, task_pages),
 )
 _FORM: Final = (
     "application/x-www-form-urlencoded",
@@ -107,7 +107,7 @@ def _nowhere(request: Request, error: Exception) -> Response:
     page_language.choose(request.headers.get("accept-language", ""))
     found_problem = problem.of_router(request, error)
     wants_page = "text/html" in request.headers.get("accept", "")
-    return front.problem_page(found_problem) if wants_page else problem.response(found_problem)
+    return shell.problem_page(found_problem) if wants_page else problem.response(found_problem)
 
 
 def table(port: int, *, debug: bool) -> tuple[Route, ...]:
@@ -175,7 +175,7 @@ async def _answer(
         return static.compress(request, plain) if route.page and route.kept else plain
     except Exception as error:  # noqa: BLE001 - whatever breaks, the caller gets a problem
         found_problem = problem.problem_of_error(error)
-        return front.problem_page(found_problem) if route.page else problem.response(found_problem)
+        return shell.problem_page(found_problem) if route.page else problem.response(found_problem)
 
 
 def _is_click(route: Route, request: Request) -> bool:

@@ -1,4 +1,4 @@
-"""Template rendering, and the frame around every page: navigation, what waits, who works, cost."""
+"""Templates, and the frame around every page: navigation, what waits, cost, the palette."""
 
 from collections.abc import Mapping
 from datetime import datetime
@@ -11,17 +11,21 @@ from zoneinfo import ZoneInfo
 from jinja2 import DictLoader, Environment, StrictUndefined
 from markupsafe import Markup, escape
 from msgspec import Struct
+from starlette.responses import Response
 
 from remit.brain.budget import midnight
 from remit.journal import event_words
+from remit.model.codec import Json
 from remit.model.status import Status
+from remit.model.task import Task
 from remit.operations.arguments import Arguments
 from remit.operations.operation import Operation
-from remit.server import page_language, static
+from remit.server import page_language, routes, static
 from remit.server.call import Call, CallResult
+from remit.server.problem import KINDS, Problem
 from remit.server.routes import Route, form
 from remit.server.web import markup, words
-from remit.store import events, inbox, rows, spending, task_filter, tasks
+from remit.store import events, inbox, rows, search, spending, task_filter, tasks
 from remit.store.database import Tx
 
 _TEMPLATES: Final = Path(__file__).parent.parent / "templates"
@@ -227,3 +231,52 @@ VIEWS: Final = (
     TaskListLink("Failed", "/tasks?q=status%3Afailed", "bad"),
     TaskListLink("Recurring", "/tasks?q=is%3Arecurring"),
 )
+
+
+# Parts of the frame that are loaded later, and the page of a problem ------------------------------
+
+_FOUND: Final = 8
+_TELLING: Final = 5  # characters; fewer are not searched
+
+
+@routes.page("/agent")
+async def agent(call: Call) -> CallResult:
+    return part("parts/agent.html", {"shell": await frame(call)})
+
+
+@routes.page("/palette", "q")
+async def palette(call: Call) -> CallResult:
+    """Return tasks that match what is typed."""
+    wanted = search.TaskFilter(text=call.text("q") or "", limit=_FOUND)
+    page = await call.app.db.read(search.page, wanted)
+    found: list[Json] = [_task_line(task) for task in page.tasks]
+    known = {task.id for task in page.tasks}
+    near = await _similar_tasks(call, wanted.text or "") if len(found) < _FOUND else []
+    alike: list[Json] = [_task_line(task) for task in near if task.id not in known]
+    return CallResult({"tasks": found, "alike": alike[: _FOUND - len(found)]})
+
+
+async def _similar_tasks(call: Call, text: str) -> list[Task]:
+    """Return tasks similar to what is typed."""
+    if len(text) < _TELLING:
+        return []
+    return [each.task for each in await call.app.recollection.finder.find(text, _FOUND)]
+
+
+def _task_line(task: Task) -> Json:
+    return {"title": task.title, "href": f"/tasks/{task.id}", "kind": words.state(task).kind}
+
+
+@routes.page("/sw.js", public=True)
+async def service_worker(_: Call) -> CallResult:
+    """Return the service worker; only at the root can it speak for every page."""
+    text = static.files()["js/sw.js"].raw.decode()
+    return CallResult(text, media="text/javascript")
+
+
+def problem_page(problem: Problem) -> Response:
+    """Return a problem as a page: what is wrong, and the way back."""
+    status, title = KINDS[problem.name]
+    values = {"title": title, "detail": problem.detail, "status": status}
+    html = render("pages/problem.html", values)
+    return Response(html, status, headers=dict(problem.headers), media_type="text/html")

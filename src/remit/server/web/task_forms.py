@@ -1,24 +1,127 @@
-"""Form handlers of the task page, and the form that edits a task before it begins."""
+"""Forms about a task: to order one, to edit it before it begins, and the buttons of its page."""
 
+from collections.abc import Mapping
 from datetime import datetime
-from typing import Annotated, Final
+from typing import Annotated, Final, cast
 
 from msgspec import Meta
 from msgspec.structs import replace
 
 from remit.errors import BadInput, Conflict, OutOfDate
+from remit.intake.message import MessageResult, message_result_to_json
+from remit.language.order_words import SmallTalk
 from remit.model.delivery import Delivery
 from remit.model.ids import TaskId
 from remit.model.task import Priority, Task
 from remit.operations import messages, tasks
-from remit.operations.arguments import DeleteTask, EditTask, NewDelivery, RetryTask
+from remit.operations.arguments import (
+    DeleteTask,
+    EditTask,
+    NewConversation,
+    NewDelivery,
+    NewMessage,
+    NewTask,
+    NewTurn,
+    RetryTask,
+)
+from remit.operations.messages import hear_message
 from remit.operations.table import perform
-from remit.server.bodies import RequestBody
+from remit.server.bodies import FileNames, RequestBody
 from remit.server.call import Call, CallResult
 from remit.server.routes import form, page
-from remit.server.web import shell, task_sections, words
+from remit.server.tasks import named_files
+from remit.server.web import section_forms, shell, task_sections, words
 from remit.store import tasks as stored
 from remit.store.database import Tx
+
+# The start page, and ordering a task --------------------------------------------------------------
+
+_LONGEST_ORDER: Final = 20_000
+
+
+class OrderForm(RequestBody, frozen=True):
+    """What shall be done; with a project, on its code."""
+
+    text: Annotated[str, Meta(max_length=_LONGEST_ORDER)] = ""
+    project: Annotated[str, Meta(max_length=100)] = ""
+    file: FileNames = ()
+
+
+@page("/")
+async def start_page(call: Call) -> CallResult:
+    first = not call.app.thinks and section_forms.is_first_run(call.app.settings)
+    return shell.redirect("/welcome" if first else "/inbox")
+
+
+@page("/new")
+async def order_page(call: Call) -> CallResult:
+    """Return a page that only asks what shall be done."""
+    return await _order_page(call, {"text": "", "wrong": None, "heard": None})
+
+
+async def _order_again(call: Call, given: OrderForm, wrong: BadInput | Conflict) -> CallResult:
+    """Show the form again, with what was typed."""
+    if isinstance(wrong, Conflict):
+        raise wrong
+    values = {"text": given.text, "wrong": str(wrong), "heard": None, "project": given.project}
+    if call.part:
+        return shell.part("parts/handed.html", values, 422)
+    return await _order_page(call, values, 422)
+
+
+@form("/new", hear_message, files=True, refused=_order_again)
+async def add_order(call: Call, given: OrderForm) -> CallResult:
+    """Read the words, store what they ask for, and show what was understood."""
+    result = await _take_order(call, given)
+    if not result.tasks and (result.order is not None or result.answer is SmallTalk.QUESTION):
+        return await _open_conversation(call, given)
+    if call.part:
+        return shell.part("parts/handed.html", {"wrong": None, **_receipt(result)})
+    return await _order_page(call, {"text": "", "wrong": None, **_receipt(result)})
+
+
+async def _open_conversation(call: Call, given: OrderForm) -> CallResult:
+    """Open a conversation with words that are no new task: a question, or about a task."""
+    files = await named_files(call, given.file)
+    talk = str((await perform(call, NewConversation())).content["id"])
+    await perform(call, NewTurn(talk, given.text, attachments=files, patience=0.0))
+    return shell.redirect(f"/conversations/{talk}#end")
+
+
+@page("/new/{id}", "toast")
+async def order_receipt(call: Call) -> CallResult:
+    """Return the receipt of a stored message again: it may have been read meanwhile."""
+    result = await call.app.intake.became(call.task_id)
+    if call.flag("toast"):
+        return shell.part("parts/handed.html", {"wrong": None, **_receipt(result)})
+    return shell.part("parts/receipt.html", await _order_frame(call) | _receipt(result))
+
+
+async def _order_frame(call: Call) -> dict[str, object]:
+    around = await shell.frame(call)
+    return {"shell": around, "now": around.now}
+
+
+async def _take_order(call: Call, given: OrderForm) -> MessageResult:
+    """Return what the words became; work on a project is always one task."""
+    files = await named_files(call, given.file)
+    if not given.project:
+        answer = await perform(call, NewMessage(given.text, attachments=files))
+        return cast("MessageResult", answer.value)
+    made = await perform(call, NewTask(given.text, project=given.project, attachments=files))
+    return MessageResult((cast("Task", made.value),))
+
+
+async def _order_page(call: Call, values: Mapping[str, object], status: int = 200) -> CallResult:
+    known: dict[str, object] = {"projects": sorted(call.app.settings.projects), "project": ""}
+    return await shell.page(call, "pages/new.html", {**known, **values}, status)
+
+
+def _receipt(result: MessageResult) -> dict[str, object]:
+    return {"heard": message_result_to_json(result), "tasks": result.tasks, "card": result.card}
+
+
+# The page of a task -------------------------------------------------------------------------------
 
 _LONGEST: Final = 100_000
 
