@@ -13,7 +13,7 @@ import pytest
 from remit.calendar import entry, own_server
 from remit.calendar.client import CalDavClient, CalendarLocation
 from remit.model.codec import JsonMap
-from remit.server.feed import FeedRate
+from remit.server.open_addresses import FeedRate
 from remit.testing import START
 from tests.calendar.caldav_servers import Server, answers
 from tests.calendar.caldav_stage import Phone, event

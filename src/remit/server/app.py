@@ -26,10 +26,9 @@ from remit.operations.permission import access
 from remit.operations.table import OPERATIONS
 from remit.server import (
     bodies,
-    channels,
-    feed,
     files,
     listing,
+    open_addresses,
     openapi,
     page_language,
     peers,
@@ -62,7 +61,7 @@ from remit.store.callers import RequestKey
 from remit.wiring import App
 
 _MODULES: Final = (
-    *(channels, feed, listing, reads, tasks, tokens),
+    *(open_addresses, listing, reads, tasks, tokens),
     *(attempts, connect, conversations, inbox, schedule, section_forms, shell),
     *(settings, task, task_forms, task_pages),
 )

@@ -1,17 +1,21 @@
-"""What programs may look at: series, numbers, health, the journal, conversations; debug routes."""
+"""What programs may look at: series, numbers, health, channels, journal, talks; debug routes."""
 
+import asyncio
 import re
+from collections.abc import Mapping
 from typing import Final
 
 from msgspec.structs import replace
 
 from remit import __version__
 from remit.brain.budget import midnight
+from remit.channels.registry import ChannelState, channel_states
 from remit.errors import NotFound, UnknownName
 from remit.intake.message import message_result_to_json
 from remit.model import ids
 from remit.model.caller import Scope
 from remit.model.codec import Json, JsonMap, pick_fields, stamp, to_json
+from remit.model.delivery import SendGuarantee
 from remit.model.ids import ConversationId, SeriesId
 from remit.model.reply import Usage
 from remit.model.run import Event
@@ -28,7 +32,7 @@ from remit.operations.shapes import (
     with_turns,
 )
 from remit.operations.tasks import create_task, delete_task
-from remit.operations.upkeep import push_state
+from remit.operations.upkeep import DASHBOARD, push_state
 from remit.server import listing, shapes, tasks
 from remit.server.call import Call, CallResult, result_of
 from remit.server.routes import (
@@ -41,12 +45,22 @@ from remit.server.routes import (
     route_of,
     routes_in,
 )
-from remit.store import agenda, conversations, events, inbox, notices, series
+from remit.store import (
+    agenda,
+    conversations,
+    deliveries,
+    events,
+    inbox,
+    notices,
+    permissions,
+    series,
+)
 from remit.store import tasks as stored
 from remit.store.database import Tx
 from remit.store.inbox import Stats
 from remit.system.owner_zone import find_owner_zone
 from remit.wiring import App
+from remit.wiring.app_context import keys_of
 
 _SERIES: Final = numbers("limit", "How many.", 100, 1, 500)
 _COMING: Final = numbers("coming", "How many of the next slots.", COMING_SLOTS, 0, 100)
@@ -280,3 +294,59 @@ DEBUG_ROUTES: Final = (
     ),
     read("/api/debug/tasks/{id}", "DebugDetail", VIEW, tagged=True)(look_debug),
 )
+
+
+# Channels: how each stands, and what it promises --------------------------------------------------
+
+GUARANTEES: Final[Mapping[SendGuarantee, str]] = {
+    SendGuarantee.TRANSACTION: "Exactly once: what is shown and what is written down are one.",
+    SendGuarantee.KEY: "Once: the same message given twice is taken as one.",
+    SendGuarantee.LOOKUP: "Once: after a cut it is looked up whether the message arrived.",
+    SendGuarantee.NOTHING: "At most once: after a cut you are asked whether it arrived.",
+}
+
+
+@read("/api/channels", "Channels")
+async def list_channels(call: Call) -> CallResult:
+    """Every way out: whether it has what it needs, and what it promises."""
+    return CallResult({"channels": await channels_to_json(call.app)})
+
+
+async def channels_to_json(app: App) -> list[Json]:
+    """Return the same for a page."""
+    names = [DASHBOARD, *(way.name for way in app.outfit.ways)]
+    off, wrong = await app.db.read(_channel_troubles, names)
+    kinds = {way.name: (way.kind, way.aliases) for way in app.outfit.ways}
+    states = await asyncio.to_thread(channel_states_of, app, off)
+    found: list[Json] = []
+    for name in names:
+        kind, aliases = kinds.get(name, (DASHBOARD, ()))
+        state = states.get(name)
+        why = state.said if state and not state.ready else ""
+        found.append(
+            {
+                "name": name,
+                "kind": kind,
+                "aliases": list[Json](aliases),
+                "ready": not why,
+                "why": why or None,
+                "off": name in off,
+                "guarantee": GUARANTEES[_guarantee_of(app, name)],
+                "lastError": wrong.get(name),
+            }
+        )
+    return found
+
+
+def _guarantee_of(app: App, name: str) -> SendGuarantee:
+    return SendGuarantee.TRANSACTION if name == DASHBOARD else app.outfit.channels[name].keeps
+
+
+def channel_states_of(app: App, off: Mapping[str, str]) -> dict[str, ChannelState]:
+    """Whether each channel has what it needs; asks the machine's keyring, which may be slow."""
+    return channel_states(keys_of(app.settings), app.clock, off, app.settings.home)
+
+
+def _channel_troubles(tx: Tx, names: list[str]) -> tuple[Mapping[str, str], dict[str, str]]:
+    last = {name: deliveries.last_trouble(tx, name) for name in names}
+    return permissions.channels_off(tx), {name: why for name, why in last.items() if why}

@@ -20,8 +20,8 @@ from remit.model.ids import TaskId
 from remit.model.review import Review
 from remit.model.task import Task
 from remit.server.call import Call
-from remit.server.channels import states_of
 from remit.server.page_language import say
+from remit.server.reads import channel_states_of
 from remit.server.web import task_sections
 from remit.settings import Settings
 from remit.settings.channels import ChannelSettings
@@ -130,7 +130,7 @@ async def channel_sections(call: Call) -> tuple[ChannelSection, ...]:
     """Return the dashboard first, then the configured channels."""
     off = await call.app.db.read(permissions.channels_off)
     chosen = call.app.settings.channels
-    states = await asyncio.to_thread(states_of, call.app, off)
+    states = await asyncio.to_thread(channel_states_of, call.app, off)
     own = ChannelSection(
         name="dashboard",
         called="Dashboard",
