@@ -81,7 +81,8 @@ def post_tasks(server: ServerUnderLoad, clients: int, numbers: range) -> list[fl
 
     async def post_all() -> list[float]:
         shares = [numbers[first::clients] for first in range(clients)]
-        return sum(await asyncio.gather(*(_post_share(server, each) for each in shares)), [])
+        found = await asyncio.gather(*(_post_share(server, each) for each in shares))
+        return [span for spans in found for span in spans]
 
     return asyncio.run(post_all())
 
