@@ -35,7 +35,7 @@ from remit.ports import OnText
 T = TypeVar("T")
 _STATE: Final = "scripted"  # there is nothing to remember, but it did answer
 _MAX_CHARS: Final = 10_000_000
-_MAX_HEARD: Final = 500  # prompts that a test may look at
+_MAX_HEARD: Final = 100  # prompts that a test may look at
 _FAILURES: Final = ("transient", "permanent")
 
 

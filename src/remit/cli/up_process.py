@@ -1,6 +1,7 @@
 """The process of `remit up`: the app, the engine and the HTTP server, until it is stopped."""
 
 import asyncio
+import ctypes
 import gc
 import logging
 import os
@@ -8,7 +9,7 @@ import signal
 import socket
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import AsyncExitStack, ExitStack, contextmanager
+from contextlib import AsyncExitStack, ExitStack, contextmanager, suppress
 from datetime import datetime
 from functools import partial
 from typing import Final, TypeAlias
@@ -40,6 +41,7 @@ PATIENCE_SECONDS: Final = 10.0  # to wait for a short command that holds the dir
 PARTING: Final = 10.0  # seconds to send and write down what happened until the end
 FOLLOWERS: Final = ("task logs", "review files", "terminal messages", "telemetry")
 _ASKS: Final = "asks"
+_M_ARENA_MAX: Final = -8  # in malloc.h: how many places memory is taken from
 _LOG: Final = logging.getLogger("remit.settings")
 _BRAINS: Final = {
     "none": "none: what needs thinking waits for you; `remit setup brain` connects a model",
@@ -71,6 +73,7 @@ class UpProcess:
         self._signals.listen()
         preload(self._settings)
         gc.freeze()  # code stays as long as the process, so no collection looks through it
+        _share_memory()
         first, worked = True, self._settings
         while not self._stop.is_set():
             try:
@@ -264,6 +267,12 @@ class StopSignals:
             self._last_moment = threading.Timer(seconds, os._exit, (codes.INTERRUPTED,))
             self._last_moment.daemon = True
             self._last_moment.start()
+
+
+def _share_memory() -> None:
+    """Let all threads take memory from one place, so that none holds on to what it once needed."""
+    with suppress(OSError, AttributeError):  # only the C library of GNU knows it
+        ctypes.CDLL(None).mallopt(_M_ARENA_MAX, 1)
 
 
 def follow(app: App, since: int, say: Say, telemetry: Telemetry | None) -> None:

@@ -15,7 +15,7 @@ from remit.system.background import Sleep, wait_at_most
 PAGE: Final = 500
 GATHER_SECONDS: Final = 0.5  # so late may files be that are copies of the store
 NEWS_SECONDS: Final = 0.1  # so late may a person hear of what happened
-RECENT: Final = 2_000  # events that are kept in memory for those who follow, at least
+RECENT: Final = 1_000  # events that are kept in memory for those who follow, at least
 LONGEST: Final = 10_000  # characters of an event that is kept there
 
 
