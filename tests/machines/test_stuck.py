@@ -5,6 +5,7 @@ from collections.abc import Awaitable, Callable, Iterator
 from datetime import timedelta
 from pathlib import Path
 
+import psycopg
 import pytest
 from temporalio.client import Client
 
@@ -21,6 +22,7 @@ from remit.store.database import Tx
 from remit.store.postgres import legs
 from remit.store.postgres.legs import DISPATCHED
 from remit.store.queue import ClaimFilter
+from remit.system.background import LoopState
 from remit.testing import World
 from remit.wiring import app as app_module
 from tests.machines.story_engine import StoryEngine
@@ -138,3 +140,31 @@ async def test_whatever_is_lost_around_a_claim_the_task_goes_on_and_is_sent_once
         await world.run(timedelta(hours=2))
         assert (await world.get(task)).status == "completed"
         assert [parcel.body for parcel in world.outbox.sent] == ["Hello"]
+
+
+REFUSES = """
+CREATE FUNCTION spoil_start() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN PERFORM 1 / 0; RETURN NEW; END';
+CREATE TRIGGER spoil_start BEFORE UPDATE ON tasks FOR EACH ROW
+  WHEN (OLD.title = 'Stuck' AND NEW.worker LIKE 'wrk-%') EXECUTE FUNCTION spoil_start();
+"""
+
+
+async def test_a_leg_that_no_worker_can_begin_is_shown_as_failing_and_others_go_on(
+    tmp_path: Path, postgres_server: Postgres
+) -> None:
+    async with World(tmp_path) as world:
+        with psycopg.connect(postgres_server.store, autocommit=True) as connection:
+            connection.execute(REFUSES)
+            try:
+                stuck = await world.add("Stuck", content="Hello")
+                other = await world.add("Other", content="Hello")
+                failing: tuple[LoopState, ...] = ()
+                while not failing or not world.outbox.sent:
+                    world.clock.advance(timedelta(seconds=1))
+                    await asyncio.sleep(0.01)
+                    failing = world.app.background.failing
+            finally:
+                connection.execute("DROP FUNCTION spoil_start CASCADE")
+        assert [each.name for each in failing] == [f"start: {stuck.id}"]
+        assert "division by zero" in failing[0].error
+        assert (await world.get(other.id)).status == "completed"

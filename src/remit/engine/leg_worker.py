@@ -8,7 +8,7 @@ from contextlib import suppress
 from typing import Final
 
 from remit.engine.local import HEARTBEAT_LOOP, LocalEngine
-from remit.engine.steps import TROUBLE_PAUSE, wish_of
+from remit.engine.steps import wish_of
 from remit.errors import RemitError, StoreTrouble
 from remit.model.ids import TaskId
 from remit.model.run import Event
@@ -74,11 +74,18 @@ class LegWorker(LocalEngine):
         await self._db.write(legs.release, task_id, lease, review, now)
 
     async def _begin(self, task_id: TaskId, lease: int) -> ClaimedTask | None:
-        while True:
-            with suppress(StoreTrouble):
-                now = self._clock.now()
-                return await self._db.write(legs.begin, task_id, lease, self.worker, now)
-            await self._clock.sleep(TROUBLE_PAUSE)
+        claim: ClaimedTask | None = None
+
+        async def begin() -> None:
+            nonlocal claim
+            now = self._clock.now()
+            claim = await self._db.write(legs.begin, task_id, lease, self.worker, now)
+
+        try:
+            await begin()
+        except StoreTrouble:
+            await self._try_on(f"start: {task_id}", begin)
+        return claim
 
     def _hear(self, happened: Sequence[Event]) -> None:
         """Look at the owner's wish about a task that runs here, wherever it was written."""

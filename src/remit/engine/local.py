@@ -29,7 +29,7 @@ from remit.settings import EngineSettings
 from remit.store import moves, queue, runs
 from remit.store.database import Database
 from remit.store.queue import ClaimedTask, ClaimFilter
-from remit.system.background import Background, TimeLimit, wait_until
+from remit.system.background import Background, TimeLimit, Work, wait_until
 
 DISPATCH: Final = "task dispatch"
 HEARTBEAT_LOOP: Final = "heartbeat"
@@ -214,25 +214,30 @@ class LocalEngine:
 
     async def _before_ranking(self, task: Task, work: Callable[[Task], Awaitable[None]]) -> None:
         """Read or score a new task. If the process ends first, the task stays new."""
-        name = f"ranking: {task.id}"
 
         async def try_again() -> None:
             await work(task)
 
         try:
             await work(task)
-        except StoreTrouble:  # a loop tries again, and is shown as failing if this lasts
-            await self._clock.sleep(TROUBLE_PAUSE)
-            self._background.start(name, try_again)
-            while self._background.has(name):
-                await self._clock.sleep(TROUBLE_PAUSE)
+        except StoreTrouble:
+            await self._try_on(f"ranking: {task.id}", try_again)
         except Exception as error:  # noqa: BLE001 - then it is looked for again
             _LOG.warning("Task %s could not be read or ranked: %s", task.id, error)
             await self._clock.sleep(TROUBLE_PAUSE)
         finally:
-            await self._background.stop(name)
             del self._weighed[task.id]
             self._wake.set()
+
+    async def _try_on(self, name: str, work: Work) -> None:
+        """Try again what the store refused. If that lasts, it is shown as a loop that fails."""
+        await self._clock.sleep(TROUBLE_PAUSE)
+        self._background.start(name, work)
+        try:
+            while self._background.has(name):
+                await self._clock.sleep(TROUBLE_PAUSE)
+        finally:
+            await self._background.stop(name)
 
     async def _claim(self, now: datetime) -> bool:
         room = max(0, self._limits.parallel - len(self._legs))
