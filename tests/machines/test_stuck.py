@@ -143,7 +143,8 @@ async def test_whatever_is_lost_around_a_claim_the_task_goes_on_and_is_sent_once
 
 
 REFUSES = """
-CREATE FUNCTION spoil_start() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN PERFORM 1 / 0; RETURN NEW; END';
+CREATE FUNCTION spoil_start() RETURNS trigger LANGUAGE plpgsql
+  AS 'BEGIN PERFORM 1 / 0; RETURN NEW; END';
 CREATE TRIGGER spoil_start BEFORE UPDATE ON tasks FOR EACH ROW
   WHEN (OLD.title = 'Stuck' AND NEW.worker LIKE 'wrk-%') EXECUTE FUNCTION spoil_start();
 """
