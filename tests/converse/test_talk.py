@@ -1,6 +1,8 @@
 """Talk through the whole app: what is said is kept, understood by code, and answered once."""
 
 import asyncio
+import sqlite3
+from contextlib import closing
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -19,6 +21,7 @@ from remit.settings import NoticeSettings
 from remit.store import conversations, search
 from remit.store.conversations import NewTurnRecord
 from tests.converse.talking import began, ids, say, told, turns, world
+from tests.engine.rig import until
 from tests.restoring import restore, save
 
 
@@ -454,6 +457,35 @@ async def test_an_answer_cut_behind_the_deed_is_given_without_doing_it_twice(
             "Thank you. “Water the plants”: planned for tomorrow 09:30.",
         )
         assert await every(app) == 1
+
+
+async def test_an_answer_that_can_never_be_stored_is_shown_and_others_are_given(
+    tmp_path: Path,
+) -> None:
+    async with world(tmp_path) as app:
+        talk, other = await began(app), await began(app)
+        await app.app.talk.start()
+        with closing(sqlite3.connect(app.app.settings.home / "agent.db")) as db:
+            refuses = f"INSERT ON turns WHEN NEW.conversation_id = '{talk}' AND NEW.role <> 'user'"
+            db.execute(f"CREATE TRIGGER spoilt BEFORE {refuses} BEGIN SELECT json('['); END")
+        await app.app.talk.say(talk, "Remind me to water the plants")
+
+        def is_shown() -> bool:
+            app.clock.advance(LEFT_AFTER)
+            return bool(app.app.background.failing)
+
+        await until(is_shown)
+        (loop,) = app.app.background.failing
+        assert (loop.name, "malformed JSON" in loop.error) == ("refused answers", True)
+        assert (await say(app, other, "Remind me to water the plants")).answers == 1
+
+        with closing(sqlite3.connect(app.app.settings.home / "agent.db")) as db:
+            db.execute("DROP TRIGGER spoilt")
+
+        async def is_answered() -> bool:
+            return not is_shown() and len(await turns(app, talk)) > 1
+
+        await until(is_answered)
 
 
 async def test_news_is_told_once_whatever_restarts(tmp_path: Path) -> None:

@@ -8,6 +8,7 @@ slow model delays no other conversation.
 import asyncio
 import logging
 import re
+from collections import Counter
 from collections.abc import Awaitable
 from contextlib import suppress
 from datetime import datetime, timedelta
@@ -19,7 +20,7 @@ from remit.converse.execute import IntentExecutor, TurnAnswer
 from remit.converse.intent import Intent, IntentKind
 from remit.converse.notice_follower import NoticeFollower
 from remit.converse.scene import ConversationScene
-from remit.errors import BadInput, NotFound, RemitError, StoreTrouble
+from remit.errors import BadInput, NotFound, RemitError, StoreTrouble, WriteRefused
 from remit.language.sentences import DEFAULT_LANGUAGE, text_in_language
 from remit.model.codec import JsonMap, from_json, to_json
 from remit.model.conversation import (
@@ -41,6 +42,8 @@ from remit.system.background import Background, LocksByKey
 LOOP: Final = "conversation updates"
 LEFT_LOOP: Final = "unanswered turns"
 LEFT_AFTER: Final = timedelta(minutes=2)  # a model may think so long in another process
+REFUSED_LOOP: Final = "refused answers"
+MAX_REFUSALS: Final = 3  # of one answer; then that is shown
 NAMELESS: Final = "New conversation"
 _TITLE: Final = 48
 _LEAST: Final = 8  # letters a sentence needs to become a title
@@ -66,6 +69,8 @@ class ConversationLoop:
         self._at_work: dict[tuple[ConversationId, int], asyncio.Task[None]] = {}
         self._model_asked: dict[tuple[ConversationId, int], asyncio.Event] = {}
         self._background = background
+        self._refusals: Counter[tuple[ConversationId, int]] = Counter()
+        self._refused_why = ""
 
     async def start(self) -> None:
         """Resume interrupted turns, and follow the tasks from now on."""
@@ -86,9 +91,14 @@ class ConversationLoop:
             with suppress(StoreTrouble):
                 await self.take_up(self._clock.now() - LEFT_AFTER)
 
+    async def _show_refusals(self) -> None:
+        """Fail, and so be shown, until every answer could be stored."""
+        if max(self._refusals.values(), default=0) >= MAX_REFUSALS:
+            raise WriteRefused(f"An answer could not be stored: {self._refused_why}")
+
     async def stop(self) -> None:
         """Stop; an unanswered turn stays owed."""
-        await self._background.stop(LOOP, LEFT_LOOP)
+        await self._background.stop(LOOP, LEFT_LOOP, REFUSED_LOOP)
         at_work = list(self._at_work.values())
         for work in at_work:
             work.cancel()
@@ -219,8 +229,14 @@ class ConversationLoop:
                     self._asks_model(turn)
                 answer = await self._safely(self._doer.think(answer, seen))
                 await self._write(turn, answer, seen.language)
-        except (NotFound, StoreTrouble):
-            return  # deleted meanwhile; or nothing can be written now, and it stays owed
+            self._refusals.pop((turn.conversation_id, turn.n), None)
+        except NotFound:  # deleted meanwhile
+            self._refusals.pop((turn.conversation_id, turn.n), None)
+        except StoreTrouble as trouble:  # nothing can be written now, and it stays owed
+            self._refusals[(turn.conversation_id, turn.n)] += 1
+            self._refused_why = str(trouble)
+            if self._refusals[(turn.conversation_id, turn.n)] == MAX_REFUSALS:
+                self._background.start(REFUSED_LOOP, self._show_refusals)
         except Exception:  # noqa: BLE001 - it is logged, and stays owed
             _LOG.exception("The answer to a turn could not be written.")
 
