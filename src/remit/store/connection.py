@@ -12,7 +12,7 @@ from remit.store.database import Cell, JournalTail, Params, Row, statement
 APPLICATION_ID: Final = 0x524D4954  # "RMIT"
 BUSY_SECONDS: Final = 20
 # The system keeps the file in memory anyway, once for all connections.
-_WRITER_CACHE_KIB: Final = 4 * 1024
+_WRITER_CACHE_KIB: Final = 2 * 1024
 _READER_CACHE_KIB: Final = 2 * 1024
 
 

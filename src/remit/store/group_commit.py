@@ -35,7 +35,7 @@ P = ParamSpec("P")
 T = TypeVar("T")
 
 MOST_IN_A_COMMIT: Final = 512
-MOST_PATIENT_IN_A_COMMIT: Final = 32  # who comes after them waits for them
+MOST_PATIENT_IN_A_COMMIT: Final = 16  # who comes after them waits for them
 READERS: Final = 2
 PATIENT_SECONDS: Final = 0.01  # that a patient write waits for others, at most
 TURNS_AT_ONCE: Final = 8  # of about a millisecond each; a request waits for them
