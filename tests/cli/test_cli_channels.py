@@ -229,4 +229,5 @@ async def test_a_hook_that_is_gone_is_off_and_turned_on_again_gets_what_waited_f
         assert (said.code, said.err) == (0, "shop is on again; 1 task waited for it.\n")
         assert [taken.text for taken in receiver.taken] == ["Hello."]
         assert (await typed(seat, "channels", "on", "shop")).err == "shop was on.\n"
+        assert (await typed(seat, "log", task)).out.count("Asks you") == 1
         assert (await typed(seat, "audit")).code == 0

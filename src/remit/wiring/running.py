@@ -34,6 +34,7 @@ from remit.model.status import Reason
 from remit.plan import activities, priority
 from remit.recall import static
 from remit.settings import Settings, forms
+from remit.store import permissions
 from remit.store.database import statements
 from remit.store.messages import references
 from remit.store.opening import task_files
@@ -91,8 +92,10 @@ async def _dispatch(app: App) -> None:
     """Let tasks continue that waited for a brain, once there is one, or for an account."""
     if app.thinks:
         await app.inbox.grant(Reason.AUTH, "a brain is there now")
-    # The owner may have fixed an account before the start; a locked one is asked about again.
-    for name in app.outfit.channels:
+    # The owner may have fixed an account before the start; a locked one is asked about again. What
+    # waits for a channel that is off goes on when the owner switches it on.
+    off = await app.db.read(permissions.channels_off)
+    for name in app.outfit.channels.keys() - off.keys():
         await app.inbox.grant(Reason.AUTH, "Remit was started again", f"channel:{name}")
     await app.engine.start()
 
