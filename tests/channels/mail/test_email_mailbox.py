@@ -28,7 +28,7 @@ from remit.channels.mail.sending import EmailChannel
 from remit.errors import BadInput
 from remit.model.delivery import Accepted, Parcel, Refused, SendRetry, Unknown
 from remit.model.ids import DeliveryId
-from remit.testing import START, FrozenClock
+from remit.testing import START, FrozenClock, SleepyClock
 from tests.channels.mail.mail import PASSWORD, SERVERS, USER, Authority, Box, Scripted, box
 from tests.live.loopback import HOST
 from tests.live.proxy import Cut, Fault, Proxy
@@ -103,7 +103,7 @@ async def test_a_server_that_files_each_letter_says_that_one_never_left(plain: B
     channel = asking(plain.port, AUTHORITATIVE)
     without = EmailChannel(SmtpAccount(HOST, plain.port, Security.NONE), NINA, FrozenClock())
     early = Parcel("dlv-NEVER", "hanan@example.test", "Hi.", sent_at=START)
-    late = replace(early, sent_at=START - OLD)
+    late = replace(early, key="dlv-LATE", sent_at=START - OLD)
 
     assert AUTHORITATIVE.authoritative_after is not None
     assert channel.grace == AUTHORITATIVE.authoritative_after.total_seconds()
@@ -112,6 +112,27 @@ async def test_a_server_that_files_each_letter_says_that_one_never_left(plain: B
     assert await channel.find(early) is None, "it may be filed still"
     assert isinstance(await channel.find(late), SendRetry)
     assert await asking(plain.port).find(late) is None
+
+
+@pytest.mark.parametrize("answer", ["lost by us", "lost by a process before"])
+async def test_a_clock_that_is_set_ahead_proves_no_letter_unsent(plain: Box, answer: str) -> None:
+    """Otherwise a letter that is filed a moment later would be sent once more."""
+    clock = SleepyClock()
+    parcel = Parcel("dlv-AHEAD", "hanan@example.test", "Hi.", sent_at=START)
+    async with Scripted(says={".": "999 what"}) as server:
+        account = SmtpAccount(HOST, server.port, Security.NONE)
+        channel = EmailChannel(account, NINA, clock, mailbox=opened(plain.port, AUTHORITATIVE))
+        if answer == "lost by us":
+            assert isinstance(await channel.send(parcel), Unknown)
+        else:
+            assert await channel.find(parcel) is None
+    await asyncio.sleep(0)
+    clock.suspend(OLD)  # it is an hour later now, and nobody has waited
+    assert await channel.find(parcel) is None
+    clock.advance(timedelta(minutes=30))
+    await asyncio.sleep(0)
+    assert isinstance(await channel.find(parcel), SendRetry)
+    await channel.close()
 
 
 async def test_only_the_very_id_counts_and_not_one_that_contains_it(plain: Box) -> None:

@@ -39,6 +39,7 @@ from remit.model.delivery import (
     Refused,
     SendGuarantee,
     SendRetry,
+    Unknown,
 )
 from remit.model.task_file import FileLimits
 from remit.ports import Clock
@@ -48,6 +49,7 @@ from remit.system.http_client import Token, unfit
 MAX_CHARACTERS: Final = 100_000
 SEND_SECONDS: Final = 100.0  # seconds for a whole exchange, less than the courier's limit
 _GRACE_SECONDS: Final = 900.0
+_FILING_MARGIN: Final = timedelta(minutes=1)  # a look at the due time finds the wait over
 
 ThreadOf: TypeAlias = Callable[[Parcel], Awaitable[MailThread]]
 
@@ -86,9 +88,16 @@ class EmailChannel:
         self._patience = patience
         self._tls = None if account.security is Security.NONE else tls_context(account)
         self._connections = SmtpConnectionPool(idle)
+        self._filing: dict[str, asyncio.Task[None]] = {}  # doubtful letters that may be filed yet
 
     async def send(self, parcel: Parcel) -> Answer:
         """Send one letter. No byte leaves before it is complete and valid. It never retries."""
+        answer = await self._send_letter(parcel)
+        if isinstance(answer, Unknown):
+            self._is_too_early(parcel.key, timedelta())  # it may be filed from now on
+        return answer
+
+    async def _send_letter(self, parcel: Parcel) -> Answer:
         exchange = await self._compose_letter(parcel)
         if not isinstance(exchange, SmtpExchange):
             return exchange
@@ -121,6 +130,8 @@ class EmailChannel:
         return await self._send_over(SmtpConnection(self._smtp(), exchange.password), exchange)
 
     async def close(self) -> None:
+        for wait in self._filing.values():
+            wait.cancel()
         await self._connections.close()
 
     async def _send_over(self, connection: SmtpConnection, exchange: SmtpExchange) -> Answer | None:
@@ -153,8 +164,26 @@ class EmailChannel:
                 return bounce.answer
         message_id = letter_head.message_id(parcel.key, self._sender.address.domain)
         now = self._clock.now()
-        found = await self.mailbox.lookup(message_id, now - (parcel.sent_at or now))
+        age = now - (parcel.sent_at or now)
+        if self._is_too_early(parcel.key, age):
+            age = timedelta()
+        found = await self.mailbox.lookup(message_id, age)
         return found if isinstance(found, Accepted | SendRetry) else None
+
+    def _is_too_early(self, key: str, age: timedelta) -> bool:
+        """Whether a letter may still be filed, whatever the clock says: it may have been set.
+
+        The time is slept from the lost answer on, or from the first look after a start.
+        """
+        filed = self.mailbox.files_within if self.mailbox else None
+        wait = self._filing.get(key)
+        if wait is None and filed is not None and age < filed:
+            left = max(filed - age - _FILING_MARGIN, timedelta())
+            wait = self._filing[key] = asyncio.create_task(self._sleep(left.total_seconds()))
+        return wait is not None and not wait.done()
+
+    async def _sleep(self, seconds: float) -> None:
+        await self._clock.sleep(seconds)
 
     async def _compose_letter(self, parcel: Parcel) -> SmtpExchange | SendRetry | Refused | Locked:
         wrong = unfit(parcel.body, MAX_CHARACTERS)
