@@ -158,8 +158,8 @@ def _text(place: UnitSearch, order: SpokenOrder) -> MessageUnit | None:
 def _tells(order: SpokenOrder, lead: TextLead | None) -> bool:
     """Whether words without any mark are sent to somebody as they are."""
     verb = order.verb
-    told = verb is None or verb.kind is VerbKind.TELL or lead is TextLead.STATEMENT
-    tells = told or order.message or order.reminds
+    tells = verb is None or verb.kind is VerbKind.TELL or lead is TextLead.STATEMENT
+    tells = tells or order.message or order.reminds
     asks = verb is not None and verb.asks
     doing = lead is TextLead.DOING and not order.reminds
     if not tells or asks or doing or lead is TextLead.TOPIC:

@@ -10,6 +10,7 @@ from typing import Final
 from msgspec.structs import replace
 
 from remit.intake.message_words import MessageWords
+from remit.intake.patterns.about_tasks import read_control
 from remit.intake.patterns.edges import (
     begins_limit,
     behind_leads,
@@ -37,12 +38,11 @@ from remit.intake.patterns.spoken_order import (
     message_lines,
     sentence_end,
 )
-from remit.language.files import phrases_in_all, words_in_all
+from remit.language.files import words_in_all
 from remit.language.order_words import SmallTalk, VerbKind, is_laughter, order_words
 from remit.language.tokens import TokenKind, is_sign
 
 _FEW: Final = 6  # tokens of a sentence that only says thanks, or laughs
-_LEAD: Final = 3  # words before a time
 _SHORT: Final = 7  # words of a question that an answer in a conversation settles
 _EARLY: Final = 4  # tokens among which "is" makes a sentence one that only tells something
 
@@ -132,52 +132,6 @@ def _denies_order(words: MessageWords, at: int, stop: int) -> bool:
     """Whether a "not" behind an order ends it, or says what is not told: "nothing of it"."""
     lead = order_words().leads.at(words.keys, at)
     return at >= stop or not words.is_plain_word(at) or lead is not None
-
-
-def read_control(place: UnitSearch) -> MessageUnit | None:
-    """Read "cancel the reminder", "stop it", "do it again": it is about an existing task."""
-    words, known = place.words, order_words()
-    if (behind := _behind_task_order(place)) is not None:
-        whole = (place.body, place.stop)
-        made = place.unit(UnitKind.CONTROL, place.stop, whole, SpokenOrder(behind, behind))
-        return replace(made, talk=SmallTalk.CONTROL)
-    verb = words.verb_at(place.body)
-    if verb is None or verb[0].kind is not VerbKind.STOP:
-        return None
-    at = verb[1]
-    inside = range(at, place.stop)
-    named = any(known.task_words.at(words.keys, n) for n in inside)
-    alone = all(words.tokens[n].kind is TokenKind.MARK for n in inside)
-    refers = known.refers.at(words.keys, at)
-    if not (named or alone or (refers and refers[1] >= place.stop - 1)):
-        return None
-    made = place.unit(UnitKind.CONTROL, place.stop, (place.body, place.stop), SpokenOrder(at, at))
-    return replace(made, talk=SmallTalk.CONTROL)
-
-
-def _behind_task_order(place: UnitSearch) -> int | None:
-    """Return where "again" ends, or an order with at most a time: "approve it", "skip Tuesday"."""
-    words = place.words
-    last = without_marks(words, place.body, place.stop)
-    again = phrases_in_all("talk", "again").at(words.keys, place.body)
-    if again and again[1] >= last:
-        return again[1]
-    table = phrases_in_all("talk", "about_tasks")
-    found = table.at(words.keys, place.body) or order_words().nots.at(words.keys, place.body)
-    if found is None or place.start or words.tokens[place.stop :]:
-        return None
-    alone = found[1] >= last and table.at(words.keys, place.body) is not None
-    return found[1] if alone or _ends_in_time(words, found[1], last) else None
-
-
-def _ends_in_time(words: MessageWords, at: int, last: int) -> bool:
-    """Whether words are only a time, perhaps behind a word or two: "the next Tuesday", "to 5"."""
-    times = (words.time_at(n) for n in range(at, min(at + _LEAD, last)))
-    time = next((each for each in times if each), None)
-    if time is None or not all(map(words.is_small_word, range(at, time.start))):
-        return False
-    behind = order_words().particles_at_end.at(words.keys, time.end)
-    return (behind[1] if behind else time.end) >= last
 
 
 def read_retraction(place: UnitSearch) -> MessageUnit | None:
