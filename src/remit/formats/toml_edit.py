@@ -19,7 +19,7 @@ from tomlkit.exceptions import TOMLKitError
 from tomlkit.items import Comment, Table
 
 from remit.errors import BadInput
-from remit.formats.toml import parse_toml
+from remit.formats import parse_toml
 
 TomlTable: TypeAlias = Mapping[str, object]
 _Tree: TypeAlias = MutableMapping[str, object]

@@ -184,7 +184,7 @@ def _for_several(settings: Settings) -> Settings:
 
 
 def _parse(content: bytes, path: Path) -> dict[str, object]:
-    from remit.formats.toml import parse_toml  # noqa: PLC0415 - who only asks where all is need not wait
+    from remit.formats import parse_toml  # noqa: PLC0415 - who only asks where all is need not wait
 
     try:
         return parse_toml(content.decode())

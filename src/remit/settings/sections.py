@@ -12,7 +12,7 @@ from typing import Final, Protocol, cast
 from msgspec import Struct
 
 from remit.errors import BadInput, NotFound
-from remit.formats.toml import parse_toml
+from remit.formats import parse_toml
 from remit.settings import DEFAULT_FILE, Settings, check_text, load
 from remit.settings.channels import OAuthSettings
 from remit.settings.forms import CHANNELS, MANY, SectionForm, SettingField, form_for

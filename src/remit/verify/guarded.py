@@ -18,7 +18,7 @@ from typing import Final, TypeAlias, cast
 
 from msgspec import Struct, field
 
-from remit.formats.toml import parse_toml
+from remit.formats import parse_toml
 from remit.language.files import read_toml
 from remit.model.contract import (
     PARTLY_SETTINGS,

@@ -18,7 +18,7 @@ from msgspec import Struct, convert, field
 from msgspec.structs import replace
 
 from remit.errors import BadInput
-from remit.formats.toml import parse_toml
+from remit.formats import parse_toml
 from remit.language.files import read_toml
 from remit.verify import project_files
 from remit.verify.guarded import read_ini
