@@ -327,3 +327,15 @@ def test_a_rehearsal_reads_on_the_clock_and_with_the_book_of_its_owner(tmp_path:
         ("email", "Zoltan")
     ]
     assert not (seat.home / "agent.db").exists()
+
+
+def test_a_rehearsal_knows_the_channels_that_are_set_up_here(tmp_path: Path) -> None:
+    seat = Terminal(tmp_path)
+    hook = '[channels.shop]\nkind = "webhook"\nurl = "https://shop.example.org/"\nsecret = "s"\n'
+    (seat.home / "settings.toml").write_text(hook)
+    (seat.home / "contacts.yaml").write_text("- {name: Zoltan, channels: {shop: z}}")
+    text = "Tell Zoltan: 'Hi'"
+    for words in (("rehearse", "extract", text, "--json"), ("add", text, "--dry-run", "--json")):
+        (task,) = json.loads(seat.run(*words).out)["tasks"]
+        (part,) = task["delivery"]
+        assert (part["channel"], part["recipient"]) == ("shop", "Zoltan")

@@ -1,7 +1,7 @@
 """`remit rehearse`: show what would happen, without storing anything."""
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from datetime import date, datetime, time, timedelta
 from typing import Annotated, Final
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
@@ -70,7 +70,7 @@ def extract(
     check_text(words)
     zone = find_owner_zone(settings.zone).zone if tz is None else _zone(tz)
     at = moment(now) if now else clock.now()
-    book = _book(settings, (*_channels(), *MOST))
+    book = _book(settings, MOST)
     words = words.strip()
 
     def read_rest(rest: str) -> Extraction:
@@ -110,7 +110,7 @@ def rehearse_words(
 ) -> JsonMap:
     """Return what `remit add` would make of a message, without a running Remit."""
     check_text(text)
-    zone, book = (find_owner_zone(settings.zone).zone, _book(settings, _channels()))
+    zone, book = find_owner_zone(settings.zone).zone, _book(settings)
     words = text.strip()
 
     def read_rest(rest: str) -> Extraction:
@@ -128,15 +128,9 @@ def _zone(name: str) -> ZoneInfo:
         raise BadInput(sentence, field="tz") from None
 
 
-def _channels() -> tuple[str, ...]:
-    """Return the channels available here."""
-    from remit.wiring import CHANNELS  # noqa: PLC0415 - the whole app, for their names
-
-    return tuple(CHANNELS)
-
-
-def _book(settings: Settings, channels: tuple[str, ...]) -> ContactBook:
-    known = tuple(dict.fromkeys(channels))
+def _book(settings: Settings, others: Iterable[str] = ()) -> ContactBook:
+    """Return the contacts as they are reached by the channels set up here, and by others."""
+    known = tuple(dict.fromkeys(("dashboard", *settings.channels, *others)))
     return Contacts(settings.home / FILE, settings.owner, known, settings.agent).book()
 
 
