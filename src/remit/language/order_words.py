@@ -274,11 +274,11 @@ def known_words() -> dict[str, tuple[tuple[str, int], ...]]:
 
 @cache
 def _request_words(code: str) -> frozenset[str]:
-    """Return every word of a language's file that belongs to requests."""
+    """Return every word of a language's file that belongs to requests, but what names somebody."""
     file = language_file(code)
     lists = chain(file["words"].values(), file["verbs"].values())
     names = (each.split(": ")[-1] for each in chain.from_iterable(lists))
-    return phrase_keys(names) | time_words(code).known
+    return phrase_keys(names) - phrase_keys(file["words"]["kin"]) | time_words(code).known
 
 
 @cache
