@@ -96,7 +96,7 @@ UNSEEN = {"e-en-t-012", "e-de-t-011", "e-de-t-012", "e-es-t-011", "e-es-t-012"}
 
 
 # Sets of traps without any marks, for the reader without a model.
-TYPED_WITHOUT_MARKS = ("ga-", "mk-", "ac-", "ce-", "ro-", "ba-")
+TYPED_WITHOUT_MARKS = ("ga-", "mk-", "ac-", "ce-", "ro-", "ba-", "lo-")
 TYPED = [m for m in EVERY if m.sort == "trap" and m.id.startswith(TYPED_WITHOUT_MARKS)]
 
 

@@ -57,6 +57,7 @@ KEPT_ASIDE: Final = [
         "cellar.jsonl",
         "roof.jsonl",
         "barn.jsonl",
+        "loft.jsonl",
     )
     for message in parse_messages((DATA / file).read_text().splitlines())
 ]

@@ -40,6 +40,7 @@ def outside_shape(
         if not message.is_marked_text(span):
             yield from _unclear_opening(message, span)
             yield from _unclear_end(message, span)
+            yield from _unclear_last(message, span)
             yield from _uncommon_words(message, span)
 
 
@@ -272,16 +273,50 @@ def _interrupts(message: MessageWords, at: int, end: int) -> bool:
     )
 
 
+def _unclear_last(message: MessageWords, span: Span) -> Iterator[VetoCue]:
+    """Yield the last word, if it may ask Remit something or is no end of a German clause."""
+    first, end = message.first_at(span[0]), message.first_at(span[1])
+    inside = [n for n in range(first, end) if message.is_plain_word(n)]
+    last = inside[-1] if inside else first
+    tag = message.keys[last] in message.own_words("tags")
+    if last > first and (tag or _goes_on_behind_verb(message, first, last)):
+        yield _cue(message, last, last + 1, VetoKind.TEXT)
+    for at in _second_clock(message, first, end):
+        yield _cue(message, at, end, VetoKind.TEXT)
+
+
+def _goes_on_behind_verb(message: MessageWords, first: int, last: int) -> bool:
+    """Whether a German clause with "dass" does not end with its verb."""
+    endings = infinitive_endings(message.language)
+    clause = message.keys[first - 1] in message.own_words("verb_last")
+    is_verb = message.keys[last] in message.own_words("finite")
+    return clause and not (is_verb or message.keys[last].endswith((*endings, "t", "e", "b")))
+
+
+def _second_clock(message: MessageWords, first: int, end: int) -> Iterator[int]:
+    """Yield where the second time of day in a text stands: "at 5, 6 I mean"."""
+    at, found = first, 0
+    while at < end:
+        time = message.time_at(at)
+        found += time is not None and bool(time.clocks)
+        if time is not None and time.clocks and found > 1:
+            yield at
+            return
+        at = max(at + 1, time.end if time else 0)
+
+
 def _repeats(message: MessageWords, first: int, at: int) -> bool:
     """Whether a word that means something stands in a text twice: "room 4 sorry room 5"."""
     key = message.keys[at]
+    place = key in message.own_words("places") and message.time_at(at) is None
     means = message.is_plain_word(at) and not message.is_small_word(at)
-    return means and key in message.keys[first:at]
+    return (means or place) and key in message.keys[first:at]
 
 
 def _ends_with_verb(message: MessageWords, span: Span, end: int) -> bool:
     """Whether a German clause with its verb at the end says all of it: "dass ich kommen kann"."""
-    is_clause = message.language == "de" and _is_led(message, span)
+    lead = message.keys[message.first_at(span[0]) - 1]
+    is_clause = lead in message.own_words("verb_last")
     return is_clause and message.keys[end - 1] in message.own_words("finite")
 
 
