@@ -58,9 +58,12 @@ KEPT_ASIDE: Final = [
         "roof.jsonl",
         "barn.jsonl",
         "loft.jsonl",
+        "shed.jsonl",
     )
     for message in parse_messages((DATA / file).read_text().splitlines())
 ]
+# Sets of traps without any marks, for the reader without a model.
+TYPED_WITHOUT_MARKS: Final = ("ga-", "mk-", "ac-", "ce-", "ro-", "ba-", "lo-", "sh-")
 EVERY: Final = (*public_messages(), *KEPT_ASIDE)
 PLAIN: Final = [each for each in public_messages() if each.sort == "plain"]
 
@@ -319,15 +322,9 @@ async def test_a_scoff_at_the_end_and_what_is_struck_out_reach_nobody() -> None:
 
 async def test_a_model_that_takes_all_behind_a_name_for_a_text_is_mostly_asked_about() -> None:
     """Such a model does not pass the exam; of what it would send even so, little is left."""
-    typed = (
-        "ga-",
-        "mk-",
-        "ac-",
-        "ce-",
-        "ro-",
-        "ba-",
-    )  # without any marks, for the reader without a model
-    must_not = [each for each in EVERY if not each.reaches and not each.id.startswith(typed)]
+    must_not = [
+        each for each in EVERY if not each.reaches and not each.id.startswith(TYPED_WITHOUT_MARKS)
+    ]
     reached = [
         each.id
         for each in must_not

@@ -128,7 +128,8 @@ def _unclear_opening(message: MessageWords, span: Span) -> Iterator[VetoCue]:
         and message.keys[first] not in message.own_words("text_starts")
     ):
         yield _cue(message, first - 1, first + 1)
-    if message.keys[first] in linking_words() | words_in_all("addressing", "or"):
+    no_start = linking_words() | words_in_all("addressing", "or") | message.own_words("empty")
+    if message.keys[first] in no_start:
         yield _cue(message, first, first + 1)
 
 
@@ -203,10 +204,11 @@ def _is_led(message: MessageWords, span: Span) -> bool:
 
 
 def _uncommon_words(message: MessageWords, span: Span) -> Iterator[VetoCue]:
-    """Yield the first word that is not an everyday one, if not even a "that" begins the text."""
+    """Yield the first word that is not an everyday one, if not even a "that" marks the text."""
     at, end = message.first_at(span[0]), message.first_at(span[1])
     everyday = message.own_words("everyday")
-    while at < end and not _is_led(message, span):
+    by_habit = message.keys[at - 1] in message.own_words("leads_by_habit")  # "dile que …"
+    while at < end and (by_habit or not _is_led(message, span)):
         time = message.time_at(at)
         known = time or message.keys[at] in everyday or message.is_small_word(at)
         either = message.keys[at] in words_in_all("addressing", "or")
@@ -269,7 +271,7 @@ def _interrupts(message: MessageWords, at: int, end: int) -> bool:
     corrected = order_words().corrections.at(keys, at)
     taken_back = (phrases_in_all("cues", name).at(keys, at) for name in _TAKING_BACK)
     return (corrected is not None and corrected[1] < end) or any(
-        hit and hit[1] >= end - 1 for hit in taken_back
+        hit and (hit[1] == end or end - 1 == hit[1] > at + 1) for hit in taken_back
     )
 
 
@@ -281,8 +283,21 @@ def _unclear_last(message: MessageWords, span: Span) -> Iterator[VetoCue]:
     tag = message.keys[last] in message.own_words("tags")
     if last > first and (tag or _goes_on_behind_verb(message, first, last)):
         yield _cue(message, last, last + 1, VetoKind.TEXT)
+    past, about = phrases_in_all("addressing", "past"), message.is_topic
+    is_past = any((hit := past.at(message.keys, n)) and hit[1] == end for n in range(first, end))
+    if is_past and not any(about(message.keys[n]) for n in range(first, end)):
+        yield _cue(message, last, last + 1, VetoKind.TEXT)
+    if "?" in message.keys[last : end + 1] and not _asks(message, first):
+        yield _cue(message, last, last + 1, VetoKind.TEXT)
     for at in _second_clock(message, first, end):
         yield _cue(message, at, end, VetoKind.TEXT)
+
+
+def _asks(message: MessageWords, first: int) -> bool:
+    """Whether a text begins like a question, or the order before it does: "can you tell …?"."""
+    known, start = order_words(), message.sentence_start(first)
+    tables = (known.asking, known.auxiliary, known.frames)
+    return any(table.at(message.keys, at) for table in tables for at in (first, start))
 
 
 def _goes_on_behind_verb(message: MessageWords, first: int, last: int) -> bool:
