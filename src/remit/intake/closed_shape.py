@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from remit.intake.message_words import MessageWords, linking_words
+from remit.intake.message_words import PAUSES, MessageWords, linking_words
 from remit.intake.patterns.orders import read_order
 from remit.intake.patterns.spoken_order import SpokenOrder
 from remit.intake.word_lookup import Span
@@ -128,6 +128,9 @@ def _unclear_opening(message: MessageWords, span: Span) -> Iterator[VetoCue]:
         and message.keys[first] not in message.own_words("text_starts")
     ):
         yield _cue(message, first - 1, first + 1)
+    wish = message.keys[first] in message.own_words("wishes")
+    if wish and not message.own_words("finite").isdisjoint(message.keys[first:end]):
+        yield _cue(message, first, end, VetoKind.TEXT)
     no_start = linking_words() | words_in_all("addressing", "or") | message.own_words("empty")
     if message.keys[first] in no_start:
         yield _cue(message, first, first + 1)
@@ -208,7 +211,8 @@ def _uncommon_words(message: MessageWords, span: Span) -> Iterator[VetoCue]:
     at, end = message.first_at(span[0]), message.first_at(span[1])
     everyday = message.own_words("everyday")
     by_habit = message.keys[at - 1] in message.own_words("leads_by_habit")  # "dile que …"
-    while at < end and (by_habit or not _is_led(message, span)):
+    closed = _is_led(message, span) and (not by_habit or _ends_with_verb(message, span, end))
+    while at < end and not closed:
         time = message.time_at(at)
         known = time or message.keys[at] in everyday or message.is_small_word(at)
         either = message.keys[at] in words_in_all("addressing", "or")
@@ -266,11 +270,12 @@ def _interrupts(message: MessageWords, at: int, end: int) -> bool:
     is_part = any(
         (hit := harmless.at(keys, n)) and hit[1] > at for n in range(max(0, at - _NEAR), at + 1)
     )
-    if is_part or (courteous and courteous[1] >= end):
-        return False
     corrected = order_words().corrections.at(keys, at)
+    plainly = corrected is None or keys[at - 1] in PAUSES  # "…, sorry", but not "… bar gym sorry"
+    if is_part or (courteous and courteous[1] >= end and plainly):
+        return False
     taken_back = (phrases_in_all("cues", name).at(keys, at) for name in _TAKING_BACK)
-    return (corrected is not None and corrected[1] < end) or any(
+    return corrected is not None or any(
         hit and (hit[1] == end or end - 1 == hit[1] > at + 1) for hit in taken_back
     )
 
@@ -352,7 +357,8 @@ def _later_clauses(message: MessageWords, span: Span) -> Iterator[VetoCue]:
         found = openers.at(message.keys, at)
         if found is None or found[1] >= end or message.keys[at - 1] in joins:
             continue
-        timed = message.time_at(at) or message.time_at(found[1]) or message.is_number(found[1])
+        behind = message.time_at(found[1]) or message.is_number(found[1])
+        timed = message.time_at(at) or (behind and found[1] == at + 1)  # "after 5"
         if main and not timed:
             main = False  # "… that unless the train is late I'll be there"
         elif not timed:
