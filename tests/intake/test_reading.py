@@ -60,11 +60,12 @@ KEPT_ASIDE: Final = [
         "loft.jsonl",
         "shed.jsonl",
         "porch.jsonl",
+        "workshop.jsonl",
     )
     for message in parse_messages((DATA / file).read_text().splitlines())
 ]
 # Sets of traps without any marks, for the reader without a model.
-TYPED_WITHOUT_MARKS: Final = ("ga-", "mk-", "ac-", "ce-", "ro-", "ba-", "lo-", "sh-", "pc-")
+TYPED_WITHOUT_MARKS: Final = ("ga-", "mk-", "ac-", "ce-", "ro-", "ba-", "lo-", "sh-", "pc-", "wo-")
 EVERY: Final = (*public_messages(), *KEPT_ASIDE)
 PLAIN: Final = [each for each in public_messages() if each.sort == "plain"]
 

@@ -326,11 +326,14 @@ def _second_clock(message: MessageWords, first: int, end: int) -> Iterator[int]:
 
 
 def _repeats(message: MessageWords, first: int, at: int) -> bool:
-    """Whether a word that means something stands in a text twice: "room 4 sorry room 5"."""
+    """Whether a word that means something, or an article, stands in a text twice."""
     key = message.keys[at]
     place = key in message.own_words("places") and message.time_at(at) is None
     means = message.is_plain_word(at) and not message.is_small_word(at)
-    return (means or place) and key in message.keys[first:at]
+    definite = message.own_words("definite")
+    bare = key in definite and not message.is_small_word(at - 1)  # "the bus the train"
+    before = definite if bare else {key}
+    return (means or place or bare) and not before.isdisjoint(message.keys[first:at])
 
 
 def _ends_with_verb(message: MessageWords, span: Span, end: int) -> bool:
