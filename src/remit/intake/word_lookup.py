@@ -103,7 +103,7 @@ class WordLookup:
 
     def names_end(self, start: int, end: int) -> bool:
         """Whether some words name an end of a repetition, understood or not."""
-        return any(names_end(text, at) for text in self._time_texts[:1] for at in range(start, end))
+        return any(names_end(text, at) for text in self._time_texts for at in range(start, end))
 
     def goes_on_with_order(self, at: int) -> bool:
         """Whether "and" is at a token, followed by a verb that asks for something."""
