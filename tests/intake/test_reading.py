@@ -61,11 +61,24 @@ KEPT_ASIDE: Final = [
         "shed.jsonl",
         "porch.jsonl",
         "workshop.jsonl",
+        "yard.jsonl",
     )
     for message in parse_messages((DATA / file).read_text().splitlines())
 ]
 # Sets of traps without any marks, for the reader without a model.
-TYPED_WITHOUT_MARKS: Final = ("ga-", "mk-", "ac-", "ce-", "ro-", "ba-", "lo-", "sh-", "pc-", "wo-")
+TYPED_WITHOUT_MARKS: Final = (
+    "ga-",
+    "mk-",
+    "ac-",
+    "ce-",
+    "ro-",
+    "ba-",
+    "lo-",
+    "sh-",
+    "pc-",
+    "wo-",
+    "ya-",
+)
 EVERY: Final = (*public_messages(), *KEPT_ASIDE)
 PLAIN: Final = [each for each in public_messages() if each.sort == "plain"]
 
