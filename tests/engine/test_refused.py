@@ -182,7 +182,7 @@ async def run_beside(rig: Rig, spoilt: str, is_told: Callable[[], Awaitable[bool
         return (await rig.get(other.id)).status is Status.COMPLETED and await is_told()
 
     await until(is_over)
-    assert rig.app.engine.running == 0
+    await until(lambda: rig.app.engine.running == 0)
     return task
 
 
