@@ -14,22 +14,12 @@ from typing import Self
 import pytest
 
 from remit import gate
-from remit.gate import (
-    GateSecrets,
-    decline,
-    eye,
-    hidden,
-    hidden_choices,
-    hidden_layout,
-    leak,
-    pair,
-    secret,
-)
+from remit.gate import GateSecrets, decline, eye, hidden, hidden_choices, hidden_layout, leak, pair
 from remit.model.reply import Reply
 from tests.tables import for_each
 
 HIDDEN = (hidden, hidden_choices, hidden_layout)
-MODULES: tuple[ModuleType, ...] = (decline, eye, *HIDDEN, leak, pair, secret)
+MODULES: tuple[ModuleType, ...] = (decline, eye, *HIDDEN, leak, pair, leak)
 WIDEST = 1200  # characters that one try of a pattern may read
 KNOWN = GateSecrets(
     frozenset({"correct-horse-battery", "4471"}), ("do not tell a soul about this",)
@@ -103,9 +93,9 @@ def steps(monkeypatch: pytest.MonkeyPatch) -> list[int]:
         for name, value in vars(module).copy().items():
             if isinstance(value, re.Pattern):
                 monkeypatch.setattr(module, name, Counted(value, count))
-    shapes = [(shape, Counted(shape.pattern, count)) for shape in secret._SHAPES]
+    shapes = [(shape, Counted(shape.pattern, count)) for shape in leak._SHAPES]
     counted = tuple(SimpleNamespace(what=s.what, sign=s.sign, pattern=p) for s, p in shapes)
-    monkeypatch.setattr(secret, "_SHAPES", counted)
+    monkeypatch.setattr(leak, "_SHAPES", counted)
     return count
 
 
@@ -161,7 +151,7 @@ def _steps(text: str, steps: list[int]) -> int:
 def _patterns() -> Iterator[re.Pattern[str]]:
     for module in MODULES:
         yield from (value for value in vars(module).values() if isinstance(value, re.Pattern))
-    yield from (shape.pattern for shape in secret._SHAPES)
+    yield from (shape.pattern for shape in leak._SHAPES)
     for choice in hidden_choices._CHOICES:
         yield from choice
 

@@ -6,8 +6,7 @@ It reads each character a bounded number of times, whatever the input.
     hidden      invisible characters, and blanks and line ends that change often
     pair        the tags: exactly one pair, spelt exactly, and no example
     decline     a text that looks empty, or NONE in any spelling
-    leak        our instructions, markers and ids; a model's markup
-    secret      keys and passwords
+    leak        our instructions, markers and ids; a model's markup; keys and passwords
     silence     a run that ends with nothing to report
     eye         how a text looks, for all of these
 """
@@ -19,7 +18,7 @@ from typing import Final
 
 from msgspec import Struct
 
-from remit.gate import decline, hidden, hidden_layout, leak, pair, secret
+from remit.gate import decline, hidden, hidden_layout, leak, pair
 from remit.gate.decline import read_silence
 from remit.gate.eye import HoldReason, Objection, fold
 from remit.gate.pair import CLOSE, OPEN
@@ -126,8 +125,8 @@ def _look_at(
         (True, lambda: hidden.objection(text)),
         (not warned, lambda: hidden_layout.objection(text)),
         (not warned, lambda: pair.misspelt(text, plain)),
-        (not warned, lambda: secret.objection(plain, secrets)),
-        (not owner, lambda: leak.objection(plain, echoes)),
+        (not warned, lambda: leak.find_secret(plain, secrets)),
+        (not owner, lambda: leak.find_internal(plain, echoes)),
         (True, lambda: _limit(text, most)),
     )
     objections = (look() for applies, look in looks if applies)

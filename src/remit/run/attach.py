@@ -11,7 +11,7 @@ from remit.delivery.courier import Courier
 from remit.errors import BadInput
 from remit.files import checks, reader
 from remit.files.kept_files import KeptFiles
-from remit.gate import GateSecrets, secret
+from remit.gate import GateSecrets, leak
 from remit.gate.eye import fold
 from remit.model.delivery import Delivery
 from remit.model.reply import Deliverable, Hold
@@ -109,7 +109,7 @@ class FileAttacher:
         return f"In {name}: {found}" if found else ""
 
     def _secret(self, text: str) -> str | None:
-        found = secret.objection(fold(text), frozenset(self._known.secrets))
+        found = leak.find_secret(fold(text), frozenset(self._known.secrets))
         return found.reason if found else None
 
 
