@@ -12,6 +12,7 @@ import httpx2
 import pytest
 from msgspec.structs import replace
 
+from remit import review
 from remit.model.codec import Json, JsonMap
 from remit.model.delivery import Delivery
 from remit.model.ids import DeliveryId, ReviewId
@@ -20,7 +21,6 @@ from remit.model.reply import Ask, Hold, Reply, ToolCall
 from remit.model.review import Review
 from remit.model.status import Actor, Reason
 from remit.model.task import Source, Task
-from remit.review import ask
 from remit.server.web import words
 from remit.settings import load
 from remit.store import audit, meta, reviews
@@ -467,28 +467,28 @@ def test_the_preview_says_what_would_be_held_and_what_was_changed(
 _TASKED: Final = Delivery("outbox", "Anna", id=DeliveryId("dlv-1"), reason="no answer came")
 _CALL: Final = ToolCall("call-1", "pay_bill", {"amount": "12"})
 KINDS: Final[dict[str, tuple[Callable[[Task], Review], str]]] = {
-    "question": (lambda t: ask.question(t, "0", Ask(Reason.INPUT, "Which one?")), "Your answer"),
-    "endless": (lambda t: ask.endless(t, 20), "Your answer"),
-    "call": (lambda t: ask.call(t, "0:0", _CALL), "Allow this call"),
-    "begun": (lambda t: ask.begun(t, "0:0", _CALL, "It stopped."), "It was done"),
-    "held": (lambda t: ask.held(t, 0, Hold("It is odd."), Reply("Hm")), "Send this text"),
+    "question": (lambda t: review.question(t, "0", Ask(Reason.INPUT, "Which one?")), "Your answer"),
+    "endless": (lambda t: review.endless(t, 20), "Your answer"),
+    "call": (lambda t: review.call(t, "0:0", _CALL), "Allow this call"),
+    "begun": (lambda t: review.begun(t, "0:0", _CALL, "It stopped."), "It was done"),
+    "held": (lambda t: review.held(t, 0, Hold("It is odd."), Reply("Hm")), "Send this text"),
     "whom": (
-        lambda t: ask.ask_whom(t, _TASKED, 0, "Two are called Anna."),
+        lambda t: review.ask_whom(t, _TASKED, 0, "Two are called Anna."),
         "name from your contacts",
     ),
     "send": (
-        lambda t: ask.permission(t, _TASKED, Reach("Anna", "1"), "Hi", "It is late. "),
+        lambda t: review.permission(t, _TASKED, Reach("Anna", "1"), "Hi", "It is late. "),
         "It is late.",
     ),
-    "unproven": (lambda t: ask.ask_about_unproven(t, "too long", "A text"), "Accept anyway"),
-    "locked": (lambda t: ask.ask_to_unlock(t, _TASKED, "the token is old"), "Fixed, continue"),
-    "doubt": (lambda t: ask.doubtful(t, _TASKED), "It arrived"),
+    "unproven": (lambda t: review.ask_about_unproven(t, "too long", "A text"), "Accept anyway"),
+    "locked": (lambda t: review.ask_to_unlock(t, _TASKED, "the token is old"), "Fixed, continue"),
+    "doubt": (lambda t: review.doubtful(t, _TASKED), "It arrived"),
     "budget": (
-        lambda t: ask.question(t, "1", Ask(Reason.APPROVAL, "It costs $2.", about="budget:day")),
+        lambda t: review.question(t, "1", Ask(Reason.APPROVAL, "It costs $2.", about="budget:day")),
         "Continue",
     ),
     "poison": (
-        lambda t: ask.question(t, "2", Ask(Reason.POISON, "Remit died 3 times. Try once more?")),
+        lambda t: review.question(t, "2", Ask(Reason.POISON, "Remit died 3 times. Try once more?")),
         "Try once more",
     ),
 }
@@ -521,7 +521,7 @@ def test_every_kind_of_question_is_drawn_with_the_answers_it_takes(
 
 
 def test_arguments_that_are_no_object_are_not_taken_for_any(still: Served) -> None:
-    ident, _ = _put(still, lambda task: ask.call(task, "0:0", _CALL))
+    ident, _ = _put(still, lambda task: review.call(task, "0:0", _CALL))
     wrong = Visitor(still).decide(ident, 422, answer="approve", text='["no object"')
     assert "no JSON object" in wrong.text
     assert "no object" in unescape(wrong.text)

@@ -21,7 +21,7 @@ from remit.model.contract import (
     Verdict,
 )
 from remit.model.status import Actor, Status
-from remit.review import ask
+from remit.review import fix
 from remit.server.web import markup, task_sections
 from remit.settings import load
 from remit.store import reviews
@@ -255,7 +255,7 @@ def asked(fresh: Served) -> tuple[str, str]:
     """A task that would mend something, and what is asked about it."""
     task = fresh.add("Fix e2e", context={"fixes": [str(COMPLETED.id)]})
     made, app = fresh.stored(task), fresh.app
-    question = ask.fix(made, "E2e failed on main of shop, with prd.md.", "e2e: It works\nblank <b>")
+    question = fix(made, "E2e failed on main of shop, with prd.md.", "e2e: It works\nblank <b>")
     review = replace(question, id=app.ids.review())
 
     fresh.write(reviews.open_review, review, Actor.VERIFIER, app.clock.now())

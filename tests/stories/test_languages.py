@@ -8,7 +8,7 @@ from typing import Final, cast
 import pytest
 from msgspec.structs import replace
 
-from remit import gate
+from remit import gate, review
 from remit.gate import GateSecrets, Objection
 from remit.language.files import read_toml
 from remit.language.sentences import TRANSLATED, in_language
@@ -16,7 +16,6 @@ from remit.model.contract import OwnerRequest
 from remit.model.delivery import Locked
 from remit.model.likeness import DraftedLesson, Lesson, LessonFile
 from remit.model.reply import Reply
-from remit.review import ask
 from remit.settings import DeliverSettings
 from tests.gate.corpus import Hostile, hostile
 from tests.model.examples import NEW
@@ -134,4 +133,4 @@ def test_a_lesson_is_asked_about_in_the_language_of_the_order(language: str) -> 
     drafted = DraftedLesson("digest", "diff", "5 of 9 past tasks would change.")
     task = replace(NEW, request=OwnerRequest(MESSAGES[language]))
 
-    assert ask.lesson(task, 0, lesson, drafted).question == LESSON[language]
+    assert review.lesson(task, 0, lesson, drafted).question == LESSON[language]

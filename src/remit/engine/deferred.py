@@ -14,6 +14,7 @@ from typing import Final, TypeAlias
 
 from msgspec.structs import replace
 
+from remit import review
 from remit.errors import NotFound, RemitError
 from remit.intake import admit
 from remit.journal.follow import GATHER_SECONDS, Journal
@@ -40,7 +41,6 @@ from remit.model.run import Event, EventKind
 from remit.model.status import TERMINAL, Status
 from remit.model.task import Creator, Cue, Source, SourceKind, Task
 from remit.ports import Clock
-from remit.review import ask
 from remit.specialist.worktree import Worktrees, shelve
 from remit.store import debts, deferred, tasks
 from remit.store.database import Database
@@ -148,7 +148,7 @@ class Deferred:
         text = f"{what} failed on {batch.branch} of {batch.project}, with {batch.group.said}."
         failures = "\n\n".join(_failure_text(each, one) for each, one in failed)
         task = admit.make(_fix(batch, failed, what, f"{text}\n\n{failures}"), self._ids, now)
-        question = ask.fix(task, text[:1].upper() + text[1:], failures)
+        question = review.fix(task, text[:1].upper() + text[1:], failures)
         return task, replace(question, id=self._ids.review(), opened_at=now)
 
     # Watching -----------------------------------------------------------------------------------

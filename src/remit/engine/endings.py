@@ -8,13 +8,13 @@ from typing import Final, TypeAlias
 from msgspec import Struct
 from msgspec.structs import replace
 
+from remit import review
 from remit.errors import Permanent, Transient
 from remit.model.contract import UNPROVEN
 from remit.model.delivery import DeliveryStatus
 from remit.model.ids import ReviewId
 from remit.model.status import Actor, Status
 from remit.model.task import Task
-from remit.review import ask
 from remit.run import Done, Fail, Later, Outcome, Retry, Wait
 from remit.store.moves import Ending
 from remit.store.rows import details
@@ -150,9 +150,11 @@ def _fail(plain: Ending, task: Task, why: str, review_id: NewReviewId) -> Ending
     """
     doubt = next((each for each in task.delivery if each.status is DeliveryStatus.UNKNOWN), None)
     if doubt is not None:
-        question = ask.doubtful(task, doubt)
+        question = review.doubtful(task, doubt)
     elif task.status is Status.VERIFYING:
-        question = ask.ask_about_unproven(task, f"the check broke ({why})", task.tool_output or "")
+        question = review.ask_about_unproven(
+            task, f"the check broke ({why})", task.tool_output or ""
+        )
     else:
         return replace(plain, outcome="fail", to=Status.FAILED, note=why, attempts=0)
     return replace(

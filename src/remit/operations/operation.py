@@ -24,7 +24,7 @@ from remit.operations.permission import CallerAccess, access
 from remit.owner import Owner
 from remit.ports import Clock
 from remit.recall.finder import TaskFinder
-from remit.review.ask import Inbox
+from remit.review import Inbox
 from remit.settings import NoticeSettings, Settings
 from remit.store import tasks
 from remit.store.cues import StoredCue

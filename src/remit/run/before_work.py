@@ -12,6 +12,7 @@ from typing import Final
 from msgspec import Struct
 from msgspec.structs import replace
 
+from remit import review
 from remit.model.contract import Contract, ContractType, GeneratedFrom, Plan, WorkItem
 from remit.model.likeness import Lesson, LessonResult, UnfitLesson
 from remit.model.reply import Ask, Memory
@@ -22,7 +23,6 @@ from remit.model.task import Task
 from remit.model.veto import Condition
 from remit.ports import Steps
 from remit.reflect.reflector import Reflector
-from remit.review import ask
 from remit.run.run_ports import RunPorts
 from remit.run.work import WorkRequest, work
 
@@ -49,7 +49,7 @@ async def agree(plan: Plan, steps: Steps) -> Plan | Review:
     if contract is None:
         return plan
     if plan.unsure is not None:
-        question = ask.question(steps.task, "contract", Ask(Reason.INPUT, plan.unsure))
+        question = review.question(steps.task, "contract", Ask(Reason.INPUT, plan.unsure))
         decision = await steps.decided(question.key)
         if decision is None:
             return question
@@ -118,7 +118,7 @@ async def _ask_about_condition(
     place: int, condition: Condition, steps: Steps
 ) -> ObservedCondition | Review:
     """Return the owner's answer to the condition, or the question."""
-    question = ask.condition(steps.task, place, condition.words)
+    question = review.condition(steps.task, place, condition.words)
     decision = await steps.decided(question.key)
     if decision is None:
         return question
@@ -190,7 +190,7 @@ async def _lesson_result(
     drafted = await reflector.draft(lesson)
     if isinstance(drafted, UnfitLesson):
         return await steps.do(name, reflector.leave, steps.task, lesson, drafted.why)
-    question = ask.lesson(steps.task, place, lesson, drafted)
+    question = review.lesson(steps.task, place, lesson, drafted)
     decision = await steps.decided(question.key)
     if decision is None:
         return question

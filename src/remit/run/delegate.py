@@ -12,6 +12,7 @@ from itertools import count
 from msgspec import Struct
 from msgspec.structs import replace
 
+from remit import review
 from remit.errors import BadInput, NotFound
 from remit.model.codec import first_few
 from remit.model.contract import (
@@ -32,7 +33,6 @@ from remit.model.review import Review, ReviewAnswer
 from remit.model.run import Done, Fail, Later, Outcome, Retry, Wait, first_line
 from remit.model.status import Actor, Reason, Status
 from remit.ports import Steps
-from remit.review import ask
 from remit.run import work
 from remit.run.run_ports import CodeWorkPorts, RunPorts
 from remit.run.send import deliver
@@ -163,9 +163,9 @@ async def _apply_permission(
     claim, place = tried.claim, f"work:{n}"
     if claim.needs is None:
         words = claim.error or f"{tried.agent} needs a word from you."
-        question = ask.question(steps.task, place, claim.asks or Ask(Reason.INPUT, words))
+        question = review.question(steps.task, place, claim.asks or Ask(Reason.INPUT, words))
     else:
-        question = ask.call(steps.task, place, claim.needs, f"{tried.agent} asks. ")
+        question = review.call(steps.task, place, claim.needs, f"{tried.agent} asks. ")
     decision = await steps.decided(question.key)
     if decision is None:
         return question
@@ -187,7 +187,7 @@ async def _check_changes(
     if verdict is None or verdict.passed or not verdict.intended:
         return verdict
     why = f"{first_line(verdict.complaint)}."
-    question = ask.ask_about_changed_tests(steps.task, verdict.intended, why, "")
+    question = review.ask_about_changed_tests(steps.task, verdict.intended, why, "")
     decision = await steps.decided(question.key)
     if decision is None:
         paths = {each.path for each in verdict.intended}
@@ -274,7 +274,7 @@ async def _accepted_work(place: str, left: WorkResult, piece: CodeWork) -> Prove
     steps = piece.steps
     if left.refused or steps.has(f"verify:{place}"):
         return None
-    decision = await steps.decided(ask.unproven_key(steps.task))
+    decision = await steps.decided(review.unproven_key(steps.task))
     return await _accept_unproven(place, left, decision.text or "", piece) if decision else None
 
 
@@ -293,7 +293,7 @@ async def _by_hand(
     for again in count():
         place = f"{n}.{again}"
         facts = [*choice.tried, f"The work as it stands: {tree.folder}"]
-        question = ask.ask_after_all_tried(steps.task, place, choice.why, facts)
+        question = review.ask_after_all_tried(steps.task, place, choice.why, facts)
         decision = await steps.decided(question.key)
         if decision is None:
             return Wait(question)
@@ -319,7 +319,7 @@ async def _keep_work(proven: ProvenWork, piece: CodeWork) -> str | Wait:
     why = ""
     for tries in count():
         asked = f"{why or stands}{_tests(left)}"
-        question = ask.merge(steps.task, tree.branch, commit, tries, asked, "")
+        question = review.merge(steps.task, tree.branch, commit, tries, asked, "")
         decision = await steps.decided(question.key)
         if decision is None:
             diff = (await specialists.diff(tree, left))[:_MOST_SHOWN]

@@ -5,7 +5,7 @@ from itertools import count
 
 from msgspec.structs import replace
 
-from remit import gate
+from remit import gate, review
 from remit.delivery.courier import DailyLimitReached, ReadyDelivery
 from remit.gate import Author
 from remit.language.sentences import sentences, task_language
@@ -19,7 +19,6 @@ from remit.model.status import Actor, Status
 from remit.model.task import Taint, Task
 from remit.model.task_file import has_files, is_frozen
 from remit.ports import Steps
-from remit.review import ask
 from remit.run.attach import attach
 from remit.run.run_ports import GatedText, RunPorts
 
@@ -68,7 +67,7 @@ def _approval(
     rooms: RunPorts, task: Task, to: Delivery, reach: Reach, text: str, why: str = ""
 ) -> Review:
     """Ask to send a text. If the channel carries no files, the question names those that stay."""
-    asked = ask.permission(task, to, reach, text, why)
+    asked = review.permission(task, to, reach, text, why)
     if not task.files or rooms.courier.carries_files(to):
         return asked
     say = sentences(task_language(task))
@@ -106,12 +105,12 @@ async def _doubt(rooms: RunPorts, steps: Steps, *, at_once: bool = False) -> Wai
     for each in steps.task.delivery:
         if each.status is not DeliveryStatus.UNKNOWN:
             continue
-        decisions = await steps.decisions(ask.doubt_key(each))
+        decisions = await steps.decisions(review.doubt_key(each))
         if any(decision.answer is ReviewAnswer.DECLINE for decision in decisions.values()):
             continue
         left = 0.0 if at_once else rooms.courier.waits(each)
         if not left:
-            return Wait(ask.doubtful(steps.task, each))
+            return Wait(review.doubtful(steps.task, each))
         waits.append(left)
     return Later("news from the provider are waited for", min(waits)) if waits else None
 
@@ -135,7 +134,7 @@ async def _send(
     if isinstance(answer, DailyLimitReached):
         return _approval(rooms, steps.task, to, ready.reach, body, answer.why)
     if isinstance(answer, answers.Locked):
-        question = ask.ask_to_unlock(steps.task, to, answer.why)
+        question = review.ask_to_unlock(steps.task, to, answer.why)
         locked = await steps.decided(question.key) is None
         return question if locked else answers.SendRetry(answer.why)
     return answer
@@ -175,13 +174,15 @@ async def _prepare(
 async def _reach(delivery: Delivery, rooms: RunPorts, steps: Steps) -> Reach | Review:
     """Return the recipient and address: the owner's last words, by the current contact book."""
     words, tries = delivery.recipient, 0
-    while (decision := await steps.decided(ask.whom_key(steps.task, delivery, tries))) is not None:
+    while (
+        decision := await steps.decided(review.whom_key(steps.task, delivery, tries))
+    ) is not None:
         words, tries = decision.text or "", tries + 1
     reach = rooms.courier.reach(delivery, words)
     return (
         reach
         if isinstance(reach, Reach)
-        else ask.ask_whom(steps.task, delivery, tries, reach.sentence)
+        else review.ask_whom(steps.task, delivery, tries, reach.sentence)
     )
 
 
@@ -203,7 +204,7 @@ async def _body(
         seen = seen and is_frozen(body)
         body = body if isinstance(judged, Hold) else judged.text
         if isinstance(judged, Hold):
-            question = ask.held(steps.task, tries, judged, Reply(body), delivery, reach)
+            question = review.held(steps.task, tries, judged, Reply(body), delivery, reach)
         elif seen:
             return ReadyDelivery(to, reach, judged.text, approved_at=at)
         else:
@@ -224,7 +225,7 @@ async def _body(
 
 
 async def _decision(question: Review, steps: Steps) -> Decision | None:
-    return await steps.decided(question.key) or await steps.decided(ask.key_before(question))
+    return await steps.decided(question.key) or await steps.decided(review.key_before(question))
 
 
 async def _judge_body(
@@ -250,7 +251,7 @@ async def _text(
     """
     if not delivery.is_cut:
         decisions = await steps.decisions(f"{steps.task.round}:")
-        own = ask.text_for_another_place(steps.task, delivery, reach, decisions)
+        own = review.text_for_another_place(steps.task, delivery, reach, decisions)
         if own is not None:
             return own, Author.OWNER, True
     return _text_and_author(delivery, reach, written, steps.task)

@@ -5,7 +5,7 @@ the leg ends, the decision starts the next one, and recorded steps are skipped a
 below also holds after a crash, a restart or three days of waiting.
 """
 
-from remit import gate
+from remit import gate, review
 from remit.gate import Author
 from remit.model.contract import Evidence, ItemStatus, Plan, WorkItem
 from remit.model.likeness import is_reflection
@@ -16,7 +16,6 @@ from remit.model.status import Actor, Status
 from remit.model.task import Task
 from remit.model.task_file import split_body
 from remit.ports import Steps
-from remit.review import ask
 from remit.run.before_work import agree, put_rule, reflect, unmet_condition
 from remit.run.delegate import delegate
 from remit.run.run_ports import GatedText, RunPorts
@@ -107,7 +106,7 @@ async def _prove(
     text: str, worked: WorkedReply, plan: Plan, rooms: RunPorts, steps: Steps
 ) -> Outcome | None:
     """Check the work against its contract; None: it passed and may continue."""
-    if not rooms.verifier.applies(plan) or await steps.decided(ask.unproven_key(steps.task)):
+    if not rooms.verifier.applies(plan) or await steps.decided(review.unproven_key(steps.task)):
         return None
     if steps.task.status is Status.RUNNING:
         soon = rooms.verifier.is_quick(plan)
@@ -119,10 +118,10 @@ async def _prove(
     if verdict.passed:
         return None
     # The brain does not fix what the owner wrote.
-    his_own = await steps.decided(ask.held_key(steps.task)) is not None
+    his_own = await steps.decided(review.held_key(steps.task)) is not None
     if steps.task.round < MOST_FIXES and not his_own:
         return Retry(verdict.complaint, anew=True)
-    return Wait(ask.ask_about_unproven(steps.task, verdict.complaint, text))
+    return Wait(review.ask_about_unproven(steps.task, verdict.complaint, text))
 
 
 def _tick_work(plan: Plan, reply: Reply, task: Task) -> tuple[WorkItem, ...]:

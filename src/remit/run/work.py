@@ -5,7 +5,7 @@ from itertools import count
 
 from msgspec import Struct
 
-from remit import gate
+from remit import gate, review
 from remit.gate import Author
 from remit.model.contract import Plan, ReadSource
 from remit.model.reply import (
@@ -23,7 +23,6 @@ from remit.model.review import Review, ReviewAnswer
 from remit.model.status import Reason
 from remit.model.task import Task
 from remit.ports import Steps
-from remit.review import ask
 from remit.run.attach import attach
 from remit.run.run_ports import GatedText, RunPorts
 
@@ -73,7 +72,7 @@ async def work(
         else:
             steps.owe()
         if asked is not None:
-            question = ask.question(steps.task, f"{errand.place}{turn}", asked)
+            question = review.question(steps.task, f"{errand.place}{turn}", asked)
             if await steps.decided(question.key) is None:
                 return question
         elif reply.calls:
@@ -138,7 +137,7 @@ async def _use_all(
 ) -> tuple[ToolResult, ...] | Review:
     """Run the brain's calls one after the other; a finished call is never repeated."""
     if turn and turn % MOST_TURNS == 0:
-        endless = ask.endless(steps.task, turn, before)
+        endless = review.endless(steps.task, turn, before)
         if await steps.decided(endless.key) is None:
             return endless
     results: list[ToolResult] = []
@@ -164,7 +163,7 @@ async def _check_call(
     """Return the call to run, or a result for the brain instead, or the question."""
     asked = rooms.tools.asks_owner(call)
     if asked is not None:
-        question = ask.question(steps.task, place, Ask(Reason.INPUT, asked))
+        question = review.question(steps.task, place, Ask(Reason.INPUT, asked))
         decision = await steps.decided(question.key)
         return question if decision is None else ToolResult(call.id, decision.text or "")
     # The ruling is recorded: a task that has read more since is not judged again.
@@ -185,7 +184,7 @@ async def _ask_for_call(
 ) -> ToolCall | ToolResult | Review:
     """Return the call as the owner allows it: unchanged, with other arguments, or not at all."""
     for tries in count():
-        question = ask.call(steps.task, f"{place}:{tries}", call, problem)
+        question = review.call(steps.task, f"{place}:{tries}", call, problem)
         decision = await steps.decided(question.key)
         if decision is None:
             return question
@@ -214,7 +213,7 @@ async def _use(place: str, call: ToolCall, rooms: RunPorts, steps: Steps) -> Too
             if not result.doubt:
                 return result
             why = result.text
-        question = ask.begun(steps.task, f"{place}:{tries}", call, why)
+        question = review.begun(steps.task, f"{place}:{tries}", call, why)
         decision = await steps.decided(question.key)
         if decision is None:
             return question
@@ -250,7 +249,7 @@ async def _judge_reply(
             judged = await attach(judged.text, rooms.attacher, steps, step=step)
         if isinstance(judged, Deliverable):
             break
-        question = ask.held(steps.task, tries, judged, Reply(text) if tries else reply)
+        question = review.held(steps.task, tries, judged, Reply(text) if tries else reply)
         decision = await steps.decided(question.key)
         if decision is None:
             return question

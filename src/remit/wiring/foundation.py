@@ -30,7 +30,7 @@ from remit.model.ids import Ids
 from remit.model.review import Undo
 from remit.owner import Owner
 from remit.ports import Brain, Channel, Clock
-from remit.review.ask import Inbox
+from remit.review import Inbox
 from remit.settings import Settings
 from remit.store import events, home
 from remit.store.database import Database

@@ -9,6 +9,7 @@ from typing import Final
 
 from msgspec import Struct, convert
 
+from remit import review
 from remit.journal import event_words
 from remit.language.files import read_toml
 from remit.language.sentences import TRANSLATED, in_language
@@ -30,7 +31,6 @@ from remit.model.review import (
 )
 from remit.model.status import Reason, Status
 from remit.model.task import Task
-from remit.review import ask
 from remit.server.page_language import retell, say
 from remit.server.web import words
 
@@ -124,12 +124,12 @@ _MOST: Final = 140  # characters of a headline
 
 # What the page's buttons say, so that it is not repeated; {} is what differs.
 _ENDINGS: Final = (
-    ask.ASKS_TEXT,
-    ask.ASKS_RECIPIENT,
-    ask.ASKS_REPAIR,
-    ask.ASKS_UNPROVEN,
-    ask.ASKS_WORK,
-    ask.ASKS_FIX,
+    review.ASKS_TEXT,
+    review.ASKS_RECIPIENT,
+    review.ASKS_REPAIR,
+    review.ASKS_UNPROVEN,
+    review.ASKS_WORK,
+    review.ASKS_FIX,
     "Remit will not send it again unless you say so.",
     "Remit will not do it again unless you say so.",
     'Or say "leave it out".',
