@@ -17,7 +17,7 @@ from remit.model.status import Actor, Status
 from remit.model.task import Creator, Priority, Source, SourceKind, Taint, Task
 from remit.plan import priority
 from remit.ports import Brain
-from remit.reflect.reflector import sender_domain
+from remit.reflect import sender_domain
 from remit.run import Fail
 from remit.settings import DeliverSettings, ReflectSettings, Settings
 from remit.store import reflections, runs, series

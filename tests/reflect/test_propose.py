@@ -7,12 +7,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from remit import reflect
 from remit.errors import BadInput
 from remit.model.contract import RankingRule
 from remit.model.likeness import Lesson, LessonFile
 from remit.model.task import Priority, Task
 from remit.plan import priority, rank_task
-from remit.reflect import reflector
 from remit.reflect import versions as propose
 from tests.reflect.learning import GUIDELINE, task_of
 from tests.tables import for_each
@@ -115,10 +115,10 @@ def test_the_back_test_counts_what_would_change_and_what_the_owner_had_said() ->
     tasks = [said, task_of("task-2"), task_of("task-3", "Walk")]
     old, new = priority.packaged_text(), "version: 1\nrules: []\ndefault: low\n"
 
-    assert reflector.run(tasks, ranker(old), ranker(new)).sentence == (
+    assert reflect.run(tasks, ranker(old), ranker(new)).sentence == (
         "2 of 3 past tasks would change."
     )
     high = new.replace("low", "high")
-    assert reflector.run(tasks, ranker(old), ranker(high)).sentence == (
+    assert reflect.run(tasks, ranker(old), ranker(high)).sentence == (
         "3 of 3 past tasks would change, 1 to what you said yourself."
     )

@@ -22,7 +22,7 @@ from remit.model.status import Reason
 from remit.model.task import Task
 from remit.model.veto import Condition
 from remit.ports import Steps
-from remit.reflect.reflector import Reflector
+from remit.reflect import Reflector
 from remit.run.run_ports import RunPorts
 from remit.run.work import WorkRequest, work
 

@@ -27,8 +27,8 @@ from remit.model.task import Creator, Cue, Priority, Source, SourceKind, Task
 from remit.plan import priority, rank_task
 from remit.plan.priority import MAX_CHARS, PriorityRules
 from remit.ports import Brain
+from remit.reflect import Asks, Rank, ReflectionContext, Reflector, sender_domain
 from remit.reflect.harvest import FOLDER, ReflectionCollector
-from remit.reflect.reflector import Asks, Rank, ReflectionContext, Reflector, sender_domain
 from remit.reflect.statistics import DAYS, MIN_CASES
 from remit.reflect.versions import LessonVersions
 from remit.settings import parts
