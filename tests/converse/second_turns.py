@@ -11,7 +11,7 @@ from pydantic import TypeAdapter
 
 from remit.brain.scripted import ScriptedBrain, ScriptLine
 from remit.brain.think import NoBrain
-from remit.intake.exam.score import NOW, LabelledMessage, LabelledTurn, exam_book
+from remit.intake.exam import NOW, LabelledMessage, LabelledTurn, exam_book
 from remit.intake.reading_form import Reading, ReadSend, ReadTask, TurnReading
 from remit.model.recurrence import Series
 from remit.model.reply import Policy

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from remit.intake.exam.score import LabelledMessage, parse_messages, public_messages
+from remit.intake.exam import LabelledMessage, parse_messages, public_messages
 from remit.intake.reading_form import Reading
 from remit.model.reply import Policy
 from tests.converse.second_turns import Outcome, Reads, ordering, play, understanding

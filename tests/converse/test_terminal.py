@@ -7,7 +7,7 @@ from typing import Final
 
 import pytest
 
-from remit.intake.exam.score import public_messages
+from remit.intake.exam import public_messages
 from tests.cli.terminal import Terminal
 from tests.intake.readings import perfect
 from tests.live.vendor import Heard, Order, Vendor

@@ -7,14 +7,8 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Final, TypeVar
 
+from remit.intake.exam import OWNER, LabelledMessage, LabelledSend, LabelledTask, exam_book
 from remit.intake.exam.qualify import ExamFile, ExamResult
-from remit.intake.exam.score import (
-    OWNER,
-    LabelledMessage,
-    LabelledSend,
-    LabelledTask,
-    exam_book,
-)
 from remit.intake.extraction import Extraction
 from remit.intake.reading_form import Reading, ReadQuestion, ReadSend, ReadTask
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from remit.intake.conditions import find_conditions
-from remit.intake.exam.score import NOW, ZONE, exam_book
+from remit.intake.exam import NOW, ZONE, exam_book
 from remit.model.delivery import Delivery, DeliveryStatus
 from remit.model.recurrence import Repeats
 from remit.model.reply import Prompt, Reply

@@ -8,7 +8,7 @@ from typing import Final
 import pytest
 from msgspec import Struct
 
-from remit.intake.exam.score import NOW, ZONE, exam_book
+from remit.intake.exam import NOW, ZONE, exam_book
 from remit.intake.extraction import Extraction
 from remit.intake.model_reader import ModelReader, contacts_named
 from remit.intake.reading_form import Reading, ReadSend, ReadTask

@@ -8,8 +8,7 @@ import pytest
 from msgspec.structs import replace
 
 from remit.errors import StepFailed
-from remit.intake.exam.qualify import ExamFile, QualifiedReader, exam_messages
-from remit.intake.exam.score import (
+from remit.intake.exam import (
     NOW,
     ZONE,
     ExamMark,
@@ -19,6 +18,7 @@ from remit.intake.exam.score import (
     public_messages,
     score,
 )
+from remit.intake.exam.qualify import ExamFile, QualifiedReader, exam_messages
 from remit.intake.extraction import Extraction
 from remit.intake.message_words import message_words
 from remit.intake.model_reader import ModelReader, prompt

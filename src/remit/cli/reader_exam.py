@@ -8,8 +8,8 @@ from remit.brain.choose import FilledForm, ModelRole
 from remit.brain.models import ModelBrain
 from remit.cli import clock, codes, out
 from remit.errors import BadInput, StepFailed
+from remit.intake.exam import ExamMark, ExamScore, public_messages, score
 from remit.intake.exam.qualify import ExamFile, QualifiedReader
-from remit.intake.exam.score import ExamMark, ExamScore, public_messages, score
 from remit.intake.model_reader import ModelReader
 from remit.intake.plain_reader import PlainReader
 from remit.model.codec import JsonMap

@@ -16,7 +16,7 @@ from msgspec.structs import asdict
 
 from remit.contacts import ContactBook
 from remit.errors import StepFailed
-from remit.intake.exam.score import ExamMark, LabelledMessage, public_messages, score
+from remit.intake.exam import ExamMark, LabelledMessage, public_messages, score
 from remit.intake.extraction import Extraction
 from remit.intake.hear import RequestReader, TurnReader
 from remit.intake.plain_reader import PlainReader
