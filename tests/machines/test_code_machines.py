@@ -15,7 +15,7 @@ from remit.model.status import Status
 from remit.model.task import Task
 from remit.settings import EngineSettings
 from remit.store.database import Tx
-from remit.store.postgres import legs, work_copies
+from remit.store.postgres import legs, machines
 from remit.testing import World
 from remit.wiring import app as app_module
 from tests.machines.story_engine import StoryEngine
@@ -71,7 +71,7 @@ async def test_work_of_a_machine_that_is_gone_goes_on_elsewhere(
         asked = await shop.question()
         await _ben_takes_over(shop, monkeypatch)
         if not copied:
-            await shop.world.app.db.write(work_copies.remove, task.id)
+            await shop.world.app.db.write(machines.remove_work_copy, task.id)
         await shop.world.decide(asked, ReviewAnswer.APPROVE)
         await _ada_is_missed(shop, task)
 

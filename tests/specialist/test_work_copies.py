@@ -13,7 +13,7 @@ from remit.specialist import work_copies
 from remit.specialist.tree import Worktree
 from remit.specialist.work_copies import WorkCopies
 from remit.specialist.worktree import Worktrees
-from remit.store.postgres import work_copies as copies_verbs
+from remit.store.postgres import machines as copies_verbs
 from remit.store.postgres.database import Postgres
 from tests.specialist.repository import THEN, commit, git, repository, worktrees
 from tests.store.postgres import Postgres as Server
@@ -138,12 +138,12 @@ async def test_a_machine_that_lost_the_task_replaces_no_copy(
     async with _two_machines(scene, tmp_path) as both:
         tree = await both.open()
         await both.leave(tree, app="x = 2\n")
-        before = scene.do(copies_verbs.get, both.task.id)
+        before = scene.do(copies_verbs.get_work_copy, both.task.id)
         scene.sql("UPDATE tasks SET lease = lease + 1 WHERE id = ?", both.task.id)
         await both.leave(tree, app="x = 3\n")
 
         assert before
-        assert scene.do(copies_verbs.get, both.task.id) == before
+        assert scene.do(copies_verbs.get_work_copy, both.task.id) == before
 
 
 async def test_a_copy_that_could_not_be_stored_is_stored_with_the_next_look(
@@ -170,12 +170,12 @@ async def test_copies_of_ended_tasks_are_forgotten(scene: PostgresScene, tmp_pat
     async with _two_machines(scene, tmp_path) as both:
         done = scene.standing(Status.COMPLETED)
         copy = copies_verbs.WorkCopy("0" * 40, b"bundle")
-        scene.do(copies_verbs.put, done.id, done.lease, copy)
-        assert scene.do(copies_verbs.get, done.id) == copy
+        scene.do(copies_verbs.put_work_copy, done.id, done.lease, copy)
+        assert scene.do(copies_verbs.get_work_copy, done.id) == copy
 
         await both.leave(await both.open(), app="x = 2\n")
-        assert scene.do(copies_verbs.get, done.id) is None
-        assert scene.do(copies_verbs.get, both.task.id)
+        assert scene.do(copies_verbs.get_work_copy, done.id) is None
+        assert scene.do(copies_verbs.get_work_copy, both.task.id)
 
 
 async def test_a_copy_that_is_too_large_is_left_out(
@@ -187,7 +187,9 @@ async def test_a_copy_that_is_too_large_is_left_out(
         monkeypatch.setattr(work_copies, "MAX_COPY_BYTES", 10)
         await both.leave(tree, app="x = 3\n")
 
-        assert scene.do(copies_verbs.get, both.task.id) is None, "an older one would be wrong"
+        assert scene.do(copies_verbs.get_work_copy, both.task.id) is None, (
+            "an older one would be wrong"
+        )
         assert await both.copies.find_here(tree) == tree, "here it goes on"
         both.change_machine()
         assert await both.copies.find_here(tree) is None

@@ -11,7 +11,7 @@ import pytest
 from remit.channels.registry import ChannelSecrets
 from remit.errors import StoreTrouble
 from remit.settings import Settings
-from remit.store.postgres import fingerprints
+from remit.store.postgres import machines
 from remit.store.postgres.database import SharedPostgres
 from remit.store.postgres.files import StoredFiles
 from remit.store.secrets import Secrets
@@ -90,13 +90,13 @@ async def test_a_process_with_another_secret_or_none_is_named_and_no_value_is_st
     two = machine(db, tmp_path, environ, name="b:2")
     for each in (one, two):
         await each.compare()
-    assert await db.read(fingerprints.differing, now) == ()
+    assert await db.read(machines.differing_secrets, now) == ()
 
     other = tmp_path / "other"
     three = machine(db, other, {"ANTHROPIC_API_KEY": "sk-ant-2"}, name="c:3")
     Secrets(other).put("calendar_own", "from when it worked alone")
     await three.compare()
-    found = await db.read(fingerprints.differing, now)
+    found = await db.read(machines.differing_secrets, now)
     assert [each.sentence for each in found] == [
         "ANTHROPIC_API_KEY has another value on c:3; on a:1, b:2 it is set.",
         "smtp_password has no value on c:3; on a:1, b:2 it is set.",
@@ -107,7 +107,7 @@ async def test_a_process_with_another_secret_or_none_is_named_and_no_value_is_st
     Secrets(other).put("smtp_password", "correct horse")
     three._keys.environ["ANTHROPIC_API_KEY"] = "sk-ant-1"  # type: ignore[index]
     await three.compare()
-    assert await db.read(fingerprints.differing, now) == ()
+    assert await db.read(machines.differing_secrets, now) == ()
     with psycopg.connect(url) as server:
         stored = str(server.execute("SELECT * FROM secret_fingerprints").fetchall())
     await db.close()
@@ -124,12 +124,12 @@ async def test_a_renewed_access_token_is_no_difference_and_who_is_silent_is_forg
         home.mkdir()
         Secrets(home).put("mail", f"refresh-token {access} 1790000000")
         await machine(db, home, {}, name=home.name).compare()
-    assert await db.read(fingerprints.differing, clock.now()) == ()
+    assert await db.read(machines.differing_secrets, clock.now()) == ()
 
     Secrets(homes[1]).put("mail", "another-refresh access-2 1790000000")
     await machine(db, homes[1], {}, name="there").compare()
-    (found,) = await db.read(fingerprints.differing, clock.now())
-    later = await db.read(fingerprints.differing, clock.now() + HOUR)
+    (found,) = await db.read(machines.differing_secrets, clock.now())
+    later = await db.read(machines.differing_secrets, clock.now() + HOUR)
     await db.close()
     assert found.sentence == "mail has another value on there; on here it is set."
     assert later == ()

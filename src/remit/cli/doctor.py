@@ -139,12 +139,12 @@ def _temporal(settings: Settings) -> DoctorFinding:
 
 def _processes(settings: Settings) -> Iterator[DoctorFinding]:
     """Yield the workers that live, and secrets that are not the same in all processes."""
-    from remit.store.postgres import fingerprints, legs  # noqa: PLC0415 - for few
+    from remit.store.postgres import legs, machines  # noqa: PLC0415 - for few
 
     try:
         with read_only.open_read_only(settings.database) as tx:
             alive = legs.workers(tx, database_time(tx) - legs.ALIVE)
-            found = fingerprints.differing(tx, database_time(tx))
+            found = machines.differing_secrets(tx, database_time(tx))
     except RemitError:
         return  # reported as the database
     slots = sum(each.slots for each in alive)

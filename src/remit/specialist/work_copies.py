@@ -18,8 +18,8 @@ from remit.specialist import tree as disk
 from remit.specialist.tree import Worktree
 from remit.specialist.worktree import Worktrees
 from remit.store.database import Database
-from remit.store.postgres import work_copies
-from remit.store.postgres.work_copies import WorkCopy
+from remit.store.postgres import machines
+from remit.store.postgres.machines import WorkCopy
 
 MAX_COPY_BYTES: Final = 50_000_000
 
@@ -43,7 +43,7 @@ class WorkCopies:
             return
         git, own_git = self._trees.git, tree.own_git
         last = await self._last_commit(tree)
-        is_stored = last and last == await self._db.read(work_copies.commit_of, task.id)
+        is_stored = last and last == await self._db.read(machines.work_copy_commit, task.id)
         if is_stored and content == await git.ok(own_git, "rev-parse", f"{last}^{{tree}}"):
             return
         commit = await self._trees.commit_tree(tree, content, "As it was left\n", at, tree.base)
@@ -62,9 +62,9 @@ class WorkCopies:
             raise Permanent(f"git cannot copy {tree.folder} for other machines: {why}")
         if len(bundled.out) <= MAX_COPY_BYTES:
             copy = WorkCopy(commit, bundled.out)
-            await self._db.write(work_copies.put, task.id, task.lease, copy)
+            await self._db.write(machines.put_work_copy, task.id, task.lease, copy)
         else:
-            await self._db.write(work_copies.remove, task.id)
+            await self._db.write(machines.remove_work_copy, task.id)
 
     async def find_here(self, tree: Worktree) -> Worktree | None:
         """Return the folder here, as it was last left; one of another machine is made anew."""
@@ -75,17 +75,19 @@ class WorkCopies:
         complete = await asyncio.to_thread(disk.is_complete, tree)
         if self._db is None:
             return complete
-        left_at = await self._db.read(work_copies.commit_of, tree.task_id)
+        left_at = await self._db.read(machines.work_copy_commit, tree.task_id)
         if left_at is None or left_at == await self._last_commit(tree):
             return complete
-        copy = await self._db.read(work_copies.get, tree.task_id)
+        copy = await self._db.read(machines.get_work_copy, tree.task_id)
         if copy is None:  # the task has ended meanwhile
             return complete
         return await self._replace(tree, copy)
 
     async def take_up(self, tree: Worktree) -> Worktree:
         """Return an opened folder as it was last left, which may have been on another machine."""
-        copy = None if self._db is None else await self._db.read(work_copies.get, tree.task_id)
+        copy = (
+            None if self._db is None else await self._db.read(machines.get_work_copy, tree.task_id)
+        )
         if copy is None or copy.commit == await self._last_commit(tree):
             return tree
         left = replace(tree, base=_base_of(copy))
@@ -101,7 +103,7 @@ class WorkCopies:
 
     async def remove(self, tree: Worktree) -> None:
         if self._db is not None:
-            await self._db.write(work_copies.remove, tree.task_id)
+            await self._db.write(machines.remove_work_copy, tree.task_id)
 
     async def _last_commit(self, tree: Worktree) -> str | None:
         """Return the commit of the last copy that was made or read on this machine."""

@@ -34,9 +34,8 @@ from remit.settings import Settings
 from remit.settings.sections import FILE as SETTINGS
 from remit.settings.sections import names_in_use
 from remit.store.database import Database
-from remit.store.postgres import documents, fingerprints
-from remit.store.postgres.documents import Document
-from remit.store.postgres.fingerprints import NONE, TELL_SECONDS
+from remit.store.postgres import machines
+from remit.store.postgres.machines import NO_SECRET, TELL_SECONDS, Document
 from remit.system.files import write_atomic
 
 NAMES: Final = (SETTINGS, CONTACTS, PRIORITY, ACTIVITIES, GUIDELINES_FILE)
@@ -61,7 +60,7 @@ class SharedDocuments:
 
     async def share(self) -> None:
         """Share what was changed here, and write what was changed elsewhere."""
-        stored = await self._db.read(documents.newest)
+        stored = await self._db.read(machines.newest_documents)
         for name in NAMES:
             text = await asyncio.to_thread(self._read, name)
             await self._settle(name, text, stored.get(name))
@@ -88,7 +87,7 @@ class SharedDocuments:
             return  # until two looks agree
         if changed.name == SETTINGS and not await asyncio.to_thread(self._can_be_read):
             return  # this process says why, and goes on with the settings from before
-        if await self._db.write(documents.put, changed, self._place, self._clock.now()):
+        if await self._db.write(machines.put_document, changed, self._place, self._clock.now()):
             await asyncio.to_thread(self._remember, changed)
 
     def _can_be_read(self) -> bool:
@@ -166,11 +165,11 @@ class SharedSecrets:
     async def compare(self) -> None:
         if not self._key:
             fresh = secrets.token_hex(32)
-            self._key = await self._db.write(fingerprints.fingerprint_key, fresh)
+            self._key = await self._db.write(machines.fingerprint_key, fresh)
         known = await asyncio.to_thread(self._fingerprints)
         now = self._clock.now()
-        await self._db.write(fingerprints.tell, self._place, known, now)
-        found = await self._db.read(fingerprints.differing, now)
+        await self._db.write(machines.tell_fingerprints, self._place, known, now)
+        found = await self._db.read(machines.differing_secrets, now)
         values = {each.sentence: each.todo for each in found}
         for sentence in values.keys() - self._logged:
             _SECRETS_LOG.warning("%s %s", sentence, values[sentence])
@@ -198,7 +197,7 @@ class SharedSecrets:
         signed_in = parse_sign_in(value)
         value = signed_in.refresh if signed_in else value.strip()  # access tokens come and go
         if not value:
-            return NONE
+            return NO_SECRET
         if (made := self._made.get((name, value))) is None:
             salt = f"{self._key} {name}".encode()
             made = hashlib.scrypt(value.encode(), salt=salt, n=_COST, r=8, p=1, dklen=_BYTES).hex()

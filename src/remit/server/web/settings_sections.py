@@ -31,7 +31,7 @@ from remit.specialist.specialist_health import SpecialistHealth
 from remit.store import cues, events, home, permissions, read_only, reviews
 from remit.store import tasks as stored
 from remit.store.database import Tx
-from remit.store.postgres import fingerprints, legs
+from remit.store.postgres import legs, machines
 from remit.store.queue import CODE
 from remit.system.background import Background
 from remit.wiring.proof import known_kinds
@@ -305,7 +305,7 @@ async def _workers(call: Call) -> list[HealthFinding]:
     none = HealthFinding("Worker", "None lives.", "bad", "fail", "Start one: `remit worker`.")
     unequal = [
         HealthFinding("Secret", each.sentence, "bad", "fail", each.todo)
-        for each in await app.db.read(fingerprints.differing, now)
+        for each in await app.db.read(machines.differing_secrets, now)
     ]
     return [*(found or [none]), *unequal, shown]
 
