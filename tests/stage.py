@@ -16,7 +16,7 @@ from remit.model.status import Reason, Status
 from remit.model.task import Task
 from remit.plan import Planner
 from remit.ports import Brain, Channel
-from remit.recall.session import SessionRecall
+from remit.recall import SessionRecall
 from remit.run import Outcome, RunPorts, Wait, run
 from remit.testing import START, MemorySteps, Outbox, script
 from remit.verify import Verifier

@@ -10,19 +10,20 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
+from remit import recall
 from remit.errors import Transient
 from remit.model.ids import SeriesId, TaskId
 from remit.model.reply import Memory
 from remit.model.review import ReviewAnswer
 from remit.model.task import Taint
-from remit.recall import session, snippets
-from remit.recall.session import (
+from remit.recall import (
     MOST_FACTS,
     MOST_REPORTED,
     MOST_WHOLE,
     WHOLE,
     SessionRecall,
     Summarise,
+    snippets,
 )
 from remit.store import sessions
 from remit.store.database import OnCommit, Tx
@@ -183,7 +184,7 @@ async def test_what_a_model_does_not_sum_up_code_does_and_the_model_is_asked_aga
     # One that never answers is not waited for for ever.
     memory, (last,) = await recalled(several(33), Scribe(None))
     assert memory.summary == last.text
-    assert WHOLE < session.MOST_RUNS < session.PATIENCE < sessions.RECENT
+    assert WHOLE < recall.MOST_RUNS < recall.PATIENCE < sessions.RECENT
 
 
 async def test_without_a_model_code_sums_up_in_the_owners_zone() -> None:

@@ -17,7 +17,7 @@ from remit.model.reply import Prompt, Reply, ToolCall
 from remit.model.review import ReviewAnswer
 from remit.model.status import Reason, Status
 from remit.model.task import Source, SourceKind, Taint, Task
-from remit.recall.session import MOST_RUNS
+from remit.recall import MOST_RUNS
 from remit.settings import ContractSettings, DeliverSettings, Settings
 from remit.store import search
 from remit.testing import ObedientBrain, Outbox, World

@@ -10,13 +10,14 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
+from remit import recall
 from remit.model.codec import Json
 from remit.model.recurrence import Repeats
 from remit.model.reply import Memory, Prompt, Reply
 from remit.model.review import ReviewAnswer
 from remit.model.status import Status
 from remit.model.task import Taint, Task
-from remit.recall import session, snippets
+from remit.recall import snippets
 from remit.settings import Settings
 from remit.store import search
 from remit.store.database import Tx
@@ -168,8 +169,8 @@ async def test_the_hundredth_run_is_told_no_more_than_there_is_room_for(
     sizes = brain.sizes
     assert len(sizes) == len(world.outbox.sent) == runs
     each = max(later - earlier for earlier, later in pairwise(sizes[:9]))
-    room = snippets.MOST_SUMMARY + session.MOST_REPORTED + session.MOST_FACTS + 1_000
-    assert max(sizes) <= sizes[0] + (session.MOST_RUNS - 1) * each + room
+    room = snippets.MOST_SUMMARY + recall.MOST_REPORTED + recall.MOST_FACTS + 1_000
+    assert max(sizes) <= sizes[0] + (recall.MOST_RUNS - 1) * each + room
     # Once the summary and the facts are full nothing grows any more.
     assert runs < 100 or max(sizes[80:]) <= max(sizes[60:80])
     whole = [len(prompt.earlier) for prompt in brain.heard]

@@ -18,7 +18,7 @@ from remit.model.review import ContactRule
 from remit.model.task import Task
 from remit.plan import Planner
 from remit.plan.contract import DraftedContract
-from remit.recall.session import SessionRecall
+from remit.recall import SessionRecall
 from remit.reflect import Reflector
 from remit.run.attach import FileAttacher
 from remit.specialist.specialist_pool import SpecialistPool, WorkResult

@@ -30,7 +30,7 @@ from remit.model.deferred import DeferredBatch, DueCriterion
 from remit.model.ids import TaskId
 from remit.plan import Planner
 from remit.ports import Brain, Channel, Clock
-from remit.recall.session import SessionRecall
+from remit.recall import SessionRecall
 from remit.run import RunPorts
 from remit.run.attach import FileAttacher
 from remit.run.run_ports import CodeWorkPorts
