@@ -5,6 +5,7 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
+from remit.language.time import TimeText, time_words
 from remit.language.time.phrase import combine, read_time
 from remit.language.time.resolve import (
     Moment,
@@ -14,7 +15,6 @@ from remit.language.time.resolve import (
     When,
     resolve_time,
 )
-from remit.language.time.words import TimeText, time_words
 from remit.language.tokens import keys_of, tokenize
 from tests.intake.labelled import NOW, ZONE
 

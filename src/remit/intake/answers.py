@@ -17,11 +17,11 @@ from remit.intake.extraction import Question, channel_for, resolve
 from remit.intake.message_words import MessageWords, message_words
 from remit.language.files import LANGUAGES, phrases_in_all, words_in_all
 from remit.language.order_words import language_of, order_words
+from remit.language.time import DayPart, TimeText, time_words
 from remit.language.time.clock_time import ClockTime
 from remit.language.time.day import CalendarDate, DayOffset, End, NamedWeekday, UnclearEnd
 from remit.language.time.phrase import TimePhrase, combine, read_time
 from remit.language.time.resolve import TimeDoubt, When, day_of, resolve_time
-from remit.language.time.words import DayPart, TimeText, time_words
 from remit.language.time.zones import zone_of
 from remit.language.tokens import TokenKind, fold, keys_of, tokenize
 

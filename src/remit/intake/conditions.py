@@ -14,8 +14,8 @@ from remit.intake.message_words import MessageWords, message_words
 from remit.intake.veto import find_veto, reaches_others
 from remit.intake.word_lookup import Span
 from remit.language.files import LANGUAGES, phrases_in_all, words_in_all
+from remit.language.time import time_words
 from remit.language.time.resolve import Moment, TimeDoubt
-from remit.language.time.words import time_words
 from remit.language.tokens import TokenKind, tokenize
 from remit.model.contract import Clause, ClauseOutcome
 from remit.model.veto import LED_KINDS, Condition, ConditionKind, VetoCue, VetoKind

@@ -29,10 +29,10 @@ from remit.intake.patterns.units import read_units
 from remit.intake.reading_ledger import ClauseLabels, clauses_of
 from remit.language.files import words_in_all
 from remit.language.order_words import SmallTalk
+from remit.language.time import DayPart
 from remit.language.time.clock_time import ClockTime
 from remit.language.time.phrase import TimePhrase, combine
 from remit.language.time.resolve import Moment, Now, Recurrence, TimeDoubt, When, resolve_time
-from remit.language.time.words import DayPart
 from remit.language.tokens import fold, keys_of, tokenize
 from remit.model.contract import Clause, ClauseOutcome, WorkItem
 from remit.model.delivery import Delivery

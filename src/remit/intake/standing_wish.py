@@ -15,8 +15,8 @@ from remit.errors import BadInput
 from remit.intake.conditions import read_days
 from remit.intake.message_words import MessageWords
 from remit.language.files import LANGUAGES, Phrases, section
+from remit.language.time import TimeText, time_words
 from remit.language.time.clock_time import MIDNIGHT, NOON, ClockTime, read_clock
-from remit.language.time.words import TimeText, time_words
 from remit.model.permit import QuietHours, QuietTimes
 from remit.model.review import ContactRule
 

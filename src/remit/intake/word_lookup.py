@@ -16,11 +16,11 @@ from remit.language.order_words import (
     words_of,
 )
 from remit.language.outside_text import pasted_lines
+from remit.language.time import TimeText, time_words
 from remit.language.time.clock_time import read_clock, read_number
 from remit.language.time.day import names_end
 from remit.language.time.phrase import TimePhrase, read_time
 from remit.language.time.repeats import comes_back
-from remit.language.time.words import TimeText, time_words
 from remit.language.tokens import Token, TokenKind, tokenize
 
 Span = tuple[int, int]

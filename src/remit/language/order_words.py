@@ -23,7 +23,7 @@ from remit.language.files import (
     with_values,
     words_in_all,
 )
-from remit.language.time.words import time_words
+from remit.language.time import time_words
 from remit.language.tokens import Token, TokenKind, fold, keys_of, tokenize
 
 T = TypeVar("T")

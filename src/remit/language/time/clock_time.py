@@ -5,7 +5,7 @@ from typing import Final
 from msgspec import Struct
 from msgspec.structs import replace
 
-from remit.language.time.words import DayPart, TimeText
+from remit.language.time import DayPart, TimeText
 from remit.language.tokens import TokenKind
 
 NOON: Final = 12

@@ -5,8 +5,8 @@ from typing import Final, TypeAlias
 
 from msgspec import Struct
 
+from remit.language.time import DayPart, TimeText, TimeUnit, WhichWeek
 from remit.language.time.clock_time import read_clock, read_number
-from remit.language.time.words import DayPart, TimeText, TimeUnit, WhichWeek
 
 _FIRST_YEAR: Final = 1900
 _LAST_YEAR: Final = 2999

@@ -6,6 +6,7 @@ from typing import Final
 from msgspec import Struct
 from msgspec.structs import replace
 
+from remit.language.time import DayPart, TimeText, TimeUnit
 from remit.language.time.clock_time import ClockTime, read_clock, read_number
 from remit.language.time.day import (
     CalendarDate,
@@ -21,7 +22,6 @@ from remit.language.time.day import (
     whole_days,
 )
 from remit.language.time.repeats import RepeatFrequency, joined_every, read_every, read_weekdays
-from remit.language.time.words import DayPart, TimeText, TimeUnit
 from remit.language.time.zones import UNCLEAR, read_zone
 from remit.language.tokens import TokenKind
 

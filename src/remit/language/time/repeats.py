@@ -7,9 +7,9 @@ from typing import Final, cast
 from msgspec import Struct
 from msgspec.structs import asdict, replace
 
+from remit.language.time import DayPart, TimeText, TimeUnit
 from remit.language.time.clock_time import read_clock, read_number
 from remit.language.time.day import CalendarDate, Day, NamedWeekday
-from remit.language.time.words import DayPart, TimeText, TimeUnit
 
 _DAYS: Final = 31
 _RRULE_DAYS: Final = ("MO", "TU", "WE", "TH", "FR", "SA", "SU")

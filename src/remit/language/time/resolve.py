@@ -7,6 +7,7 @@ from zoneinfo import ZoneInfo
 from msgspec import Struct
 from msgspec.structs import replace
 
+from remit.language.time import DayPart, TimeUnit, WhichWeek
 from remit.language.time.clock_time import MIDNIGHT, NOON, ClockTime, with_part
 from remit.language.time.day import (
     CalendarDate,
@@ -21,7 +22,6 @@ from remit.language.time.day import (
 )
 from remit.language.time.phrase import TimePhrase
 from remit.language.time.repeats import RepeatRule, rule_of
-from remit.language.time.words import DayPart, TimeUnit, WhichWeek
 
 _FARTHEST: Final = 2900  # a year from here on is a slip of the pen
 _MOST_DAYS: Final = 365_000

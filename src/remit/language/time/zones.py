@@ -10,7 +10,7 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError, available_timezones
 from msgspec import Struct
 
 from remit.language.files import Phrases, read_toml, with_values
-from remit.language.time.words import TimeText
+from remit.language.time import TimeText
 from remit.language.tokens import TokenKind, fold, keys_of, tokenize
 
 UNCLEAR: Final = None  # a zone was named, and nobody knows which
