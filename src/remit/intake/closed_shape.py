@@ -10,8 +10,8 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from remit.intake.message_words import PAUSES, MessageWords, linking_words
+from remit.intake.patterns import SpokenOrder
 from remit.intake.patterns.orders import read_order
-from remit.intake.patterns.spoken_order import SpokenOrder
 from remit.intake.word_lookup import Span
 from remit.language.files import phrases_in_all, words_in_all
 from remit.language.order_words import clause_openers, infinitive_endings, order_words

@@ -23,8 +23,8 @@ from remit.intake.extraction import (
     connectives_between,
 )
 from remit.intake.message_words import MessageWords, message_words
+from remit.intake.patterns import MessageUnit, UnitKind
 from remit.intake.patterns.groups import FoundDeliveries, UnitGroup, group_units, plan_sends
-from remit.intake.patterns.spoken_order import MessageUnit, UnitKind
 from remit.intake.patterns.units import read_units
 from remit.intake.reading_ledger import ClauseLabels, clauses_of
 from remit.language.files import words_in_all

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from remit.intake.extraction import Draft, Extraction, Question, connectives_between
 from remit.intake.message_words import MessageWords, is_small_key
-from remit.intake.patterns.spoken_order import MessageUnit, UnitKind
+from remit.intake.patterns import MessageUnit, UnitKind
 from remit.intake.word_lookup import Span
 from remit.language.order_words import SmallTalk, order_words
 from remit.language.tokens import Token, TokenKind, is_sign, keys_of, tokenize

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from remit.contacts import ContactBook
 from remit.intake.extraction import Draft, Extraction, Question, QuestionTopic
 from remit.intake.message_words import MessageWords, message_words
-from remit.intake.patterns.spoken_order import SENTENCE_ENDS
+from remit.intake.patterns import SENTENCE_ENDS
 from remit.intake.text_cues import ASIDE_OPENINGS, cues_said_to_remit
 from remit.intake.word_lookup import Span
 from remit.intake.work_cues import cues_outside_work

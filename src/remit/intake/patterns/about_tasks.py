@@ -5,8 +5,8 @@ from typing import Final
 from msgspec.structs import replace
 
 from remit.intake.message_words import MessageWords
+from remit.intake.patterns import MessageUnit, SpokenOrder, UnitKind, UnitSearch
 from remit.intake.patterns.edges import without_marks
-from remit.intake.patterns.spoken_order import MessageUnit, SpokenOrder, UnitKind, UnitSearch
 from remit.language.files import phrases_in_all
 from remit.language.order_words import SmallTalk, VerbKind, order_words
 from remit.language.tokens import TokenKind

@@ -3,8 +3,8 @@
 from typing import Final
 
 from remit.intake.message_words import MessageWords
+from remit.intake.patterns import SpokenOrder
 from remit.intake.patterns.orders import read_order, skip_to
-from remit.intake.patterns.spoken_order import SpokenOrder
 from remit.language.files import phrases_in_all, words_in_all
 from remit.language.order_words import TextLead, is_laughter, order_words
 from remit.language.tokens import TokenKind, is_sign

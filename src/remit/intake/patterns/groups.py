@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from remit.contacts import ChannelName, Contact
 from remit.intake.extraction import Question, QuestionTopic, channel_for, way_to
 from remit.intake.message_words import MessageWords
-from remit.intake.patterns.spoken_order import MessageUnit, UnitKind
+from remit.intake.patterns import MessageUnit, UnitKind
 from remit.intake.work_cues import work_areas
 from remit.language.order_words import SmallTalk
 from remit.language.time.phrase import TimePhrase, combine, corrected

@@ -10,7 +10,7 @@ from typing import Final, TypeAlias
 from msgspec.structs import replace
 
 from remit.intake.message_words import MessageWords
-from remit.intake.patterns.spoken_order import SpokenOrder
+from remit.intake.patterns import SpokenOrder
 from remit.language.files import phrases_in_all, words_in_all
 from remit.language.order_words import OrderVerb, SmallTalk, TextLead, VerbKind, order_words
 from remit.language.time.phrase import corrected

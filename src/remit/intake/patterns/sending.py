@@ -5,6 +5,7 @@ from typing import Final
 from msgspec.structs import replace
 
 from remit.intake.message_words import MessageWords
+from remit.intake.patterns import MessageUnit, SpokenOrder, UnitKind, UnitSearch, merge_orders
 from remit.intake.patterns.edges import (
     begins_limit,
     behind_lead,
@@ -16,13 +17,6 @@ from remit.intake.patterns.edges import (
     without_suffix,
 )
 from remit.intake.patterns.orders import read_announcement, read_order, skip_to
-from remit.intake.patterns.spoken_order import (
-    MessageUnit,
-    SpokenOrder,
-    UnitKind,
-    UnitSearch,
-    merge_orders,
-)
 from remit.language.order_words import TextLead, VerbKind, order_words
 from remit.language.time.phrase import combine
 from remit.language.tokens import TokenKind

@@ -10,6 +10,17 @@ from typing import Final
 from msgspec.structs import replace
 
 from remit.intake.message_words import MessageWords
+from remit.intake.patterns import (
+    SENTENCE_ENDS,
+    MessageLine,
+    MessageUnit,
+    SpokenOrder,
+    UnitKind,
+    UnitSearch,
+    merge_orders,
+    message_lines,
+    sentence_end,
+)
 from remit.intake.patterns.about_tasks import read_control
 from remit.intake.patterns.edges import (
     begins_limit,
@@ -26,17 +37,6 @@ from remit.intake.patterns.sending import (
     read_reminding_last,
     read_send,
     read_timed_note,
-)
-from remit.intake.patterns.spoken_order import (
-    SENTENCE_ENDS,
-    MessageLine,
-    MessageUnit,
-    SpokenOrder,
-    UnitKind,
-    UnitSearch,
-    merge_orders,
-    message_lines,
-    sentence_end,
 )
 from remit.language.files import words_in_all
 from remit.language.order_words import SmallTalk, VerbKind, is_laughter, order_words
