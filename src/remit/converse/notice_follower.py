@@ -34,7 +34,6 @@ from remit.store.conversations import NewTurnRecord
 from remit.store.database import Database, Tx
 
 FAR: Final = 2_000  # events without news that may be read again after a crash
-GATHER_SECONDS: Final = 0.1  # that events are gathered, so that many cost no more than one
 MOST_TURNS: Final = 5  # about missed runs; more become one
 _PAGE: Final = 500
 _BRIEF: Final = (
@@ -46,7 +45,7 @@ _BRIEF: Final = (
 class JournalReader(Protocol):
     """The journal in batches."""
 
-    def pages(self, since: int, *, gather_seconds: float = 0.0) -> AsyncIterator[list[Event]]: ...
+    def pages(self, since: int) -> AsyncIterator[list[Event]]: ...
 
 
 class OwnerPresence(Struct, frozen=True):
@@ -93,7 +92,7 @@ class NoticeFollower:
     async def follow(self) -> None:
         """Follow the journal for ever and notify the owner."""
         reached = await self._db.read(conversations.told_upto)
-        async for page in self._journal.pages(reached, gather_seconds=GATHER_SECONDS):
+        async for page in self._journal.pages(reached):
             reached = await self._tell(page, reached)
 
     async def catch_up(self) -> None:
