@@ -129,11 +129,18 @@ def _unclear_opening(message: MessageWords, span: Span) -> Iterator[VetoCue]:
     ):
         yield _cue(message, first - 1, first + 1)
     wish = message.keys[first] in message.own_words("wishes")
-    if wish and not message.own_words("finite").isdisjoint(message.keys[first:end]):
+    sentence = not message.own_words("finite").isdisjoint(message.keys[first:end])
+    if wish and (sentence or _ends_with_time(message, first, end)):
         yield _cue(message, first, end, VetoKind.TEXT)
     no_start = linking_words() | words_in_all("addressing", "or") | message.own_words("empty")
     if message.keys[first] in no_start:
         yield _cue(message, first, first + 1)
+
+
+def _ends_with_time(message: MessageWords, first: int, end: int) -> bool:
+    """Whether a text may end before a time: "happy birthday on the 3rd"."""
+    times = (message.time_at(n) for n in range(first, end))
+    return any(time is not None and time.end >= end for time in times)
 
 
 def _is_lead(message: MessageWords, at: int) -> bool:
