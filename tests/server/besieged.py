@@ -173,6 +173,7 @@ class Besieged(Served):
 
     def kept(self) -> str:
         """Return everything stored, and the contact book, to see that nothing changed."""
+        self.settle()  # what another test began is no change
         with closing(sqlite3.connect(self.home / "agent.db")) as file:
             stored = "\n".join(file.iterdump())
         return stored + (self.home / "contacts.yaml").read_text()
