@@ -33,9 +33,9 @@ pytestmark = pytest.mark.only_sqlite("the scene only makes the tasks")
 
 
 @asynccontextmanager
-async def opened(path: Path) -> AsyncIterator[Sqlite]:
+async def opened(path: Path, busy: float = 20) -> AsyncIterator[Sqlite]:
     home.prepare(path)
-    db = Sqlite(path)
+    db = Sqlite(path, busy=busy)
     try:
         yield db
     finally:
@@ -200,7 +200,7 @@ async def test_quick_writes_run_on_the_thread_of_the_loop_unless_others_are_with
 async def test_while_another_program_writes_a_quick_write_waits_and_the_loop_goes_on(
     path: Path, scene: Scene
 ) -> None:
-    async with opened(path) as db:
+    async with opened(path, busy=1000) as db:  # if the loop waited, it would be as long
         with closing(sqlite3.connect(path, isolation_level=None)) as other:
             other.execute("BEGIN IMMEDIATE")
             writing = asyncio.create_task(db.write(write_quickly, scene.task()))
