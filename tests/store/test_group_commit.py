@@ -145,7 +145,7 @@ async def test_after_patient_writes_a_few_go_on_at_a_time_and_requests_come_betw
 async def test_while_somebody_waits_for_a_write_one_turn_is_given_and_the_rest_afterwards(
     path: Path, scene: Scene, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(group_commit, "TURN_WITHIN_SECONDS", 1000.0)
+    monkeypatch.setattr(group_commit, "TURN_EVERY_SECONDS", 1000.0)
     loop, may_commit, written = asyncio.get_running_loop(), threading.Event(), asyncio.Event()
     gone_on: list[bool] = []
 

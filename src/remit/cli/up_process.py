@@ -73,7 +73,7 @@ class UpProcess:
         self._signals.listen()
         preload(self._settings)
         gc.freeze()  # code stays as long as the process, so no collection looks through it
-        _share_memory()
+        _limit_malloc_arenas()
         first, worked = True, self._settings
         while not self._stop.is_set():
             try:
@@ -269,7 +269,7 @@ class StopSignals:
             self._last_moment.start()
 
 
-def _share_memory() -> None:
+def _limit_malloc_arenas() -> None:
     """Let all threads take memory from one place, so that none holds on to what it once needed."""
     with suppress(OSError, AttributeError):  # only the C library of GNU knows it
         ctypes.CDLL(None).mallopt(_M_ARENA_MAX, 1)

@@ -8,7 +8,7 @@ the writer only commits: after each statement a thread must wait for its turn in
 
 Work that nobody watches goes on in turns: after a patient write, and where it asks for a turn. A
 few go on at a time, and requests are answered in between; while somebody waits for a write, a turn
-comes only every `TURN_WITHIN_SECONDS`. What they write next waits until all had their turn, but not
+comes only every `TURN_EVERY_SECONDS`. What they write next waits until all had their turn, but not
 longer than `PATIENT_SECONDS`. A write that somebody watches comes before them, and only a few of
 them are committed with it.
 """
@@ -39,7 +39,7 @@ MOST_PATIENT_IN_A_COMMIT: Final = 16  # who comes after them waits for them
 READERS: Final = 2
 PATIENT_SECONDS: Final = 0.01  # that a patient write waits for others, at most
 TURNS_AT_ONCE: Final = 8  # of about a millisecond each; a request waits for them
-TURN_WITHIN_SECONDS: Final = 0.04  # however many requests there are
+TURN_EVERY_SECONDS: Final = 0.04  # not more often, while somebody waits for a write
 LINGER_SECONDS: Final = 0.005  # after a write that somebody waited for another one is expected
 MOST_NEAR: Final = 64  # writes that run on the loop's thread at once
 _LOOK_AGAIN_SECONDS: Final = 0.002
@@ -255,7 +255,7 @@ class GroupCommit:
         """Let the next few go on, unless somebody waits for a write and some just went on."""
         now = self._loop.time()
         is_watched = self._watched or now - self._watched_at < LINGER_SECONDS
-        if is_watched and now - self._last_turn < TURN_WITHIN_SECONDS:
+        if is_watched and now - self._last_turn < TURN_EVERY_SECONDS:
             self._loop.call_later(_LOOK_AGAIN_SECONDS, self._give_turns)
             return
         self._last_turn = now
@@ -273,7 +273,7 @@ class GroupCommit:
         while (given := self._batches.get()) is not None:
             batch, has_run = given
             if has_run:
-                self._end(tx, batch)
+                self._finish_commit(tx, batch)
             else:
                 self._commit(tx, batch)
             for job in batch:
@@ -312,10 +312,10 @@ class GroupCommit:
         except Exception as error:  # noqa: BLE001 - who waits gets it; the writer must not end
             _fail(tx, batch, error)
         else:
-            self._end(tx, batch)
+            self._finish_commit(tx, batch)
         return True
 
-    def _end(self, tx: StoreConnection, batch: list[WriteJob]) -> None:
+    def _finish_commit(self, tx: StoreConnection, batch: list[WriteJob]) -> None:
         """Commit what a batch wrote."""
         try:
             if any(job.error is None for job in batch):
